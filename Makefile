@@ -2,7 +2,7 @@
 
 PYTHON ?= python3.11
 BIN := .venv/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
+PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --no-input
 # More processes than a small machine has cores: those with servers mostly wait for them. Who runs what, and in
 # which order: tests/conftest.py.
 PYTEST_FLAGS ?= --numprocesses=5 --dist=loadfile --no-loadscope-reorder --durations=10
@@ -15,7 +15,7 @@ LOCK_FLAGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install install-citing install-elasticsearch install-models install-hub install-parquet install-pdf install-plots install-server install-quick install-dev demo serve quick quick-checks test test-services test-page test-models test-others check format bench bench-server reference lock clean
+.PHONY: help install install-citing install-elasticsearch install-models install-hub install-hf install-parquet install-pdf install-plots install-server install-quick install-dev demo serve quick quick-checks test test-services test-page test-models test-others check format bench bench-server reference lock clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-22s %s\n", $$1, $$2}' Makefile
@@ -30,6 +30,8 @@ install-models: .venv/.installed-models  ## the same with what encodes texts in 
 
 install-hub: .venv/.installed-hub  ## the same with what reads corpora of the Hugging Face hub
 
+install-hf: install-hub  ## the same as install-hub: huggingface-hub and pyarrow, no torch
+
 install-parquet: .venv/.installed-parquet  ## the same with what reads Parquet files
 
 install-pdf: .venv/.installed-pdf  ## the same with what reads PDFs
@@ -42,12 +44,11 @@ install-quick: .venv/.installed-quick  ## the same with what `make quick` needs:
 
 install-dev: .venv/.installed-dev  ## the same with what the checks and tests need
 
-demo serve: export SHRAG_HOME := $(CURDIR)/.demo
 demo: install  ## index the sample papers and ask a question in Korean and one in English
 	$(BIN)/shrag demo
 	@echo 'in this checkout: make serve'
 
-serve: install-server  ## serve the page and the API on what `make demo` has indexed
+serve: install-server  ## serve the page and the API on all indexes, that of `make demo` too
 	$(BIN)/shrag serve
 
 quick: quick-checks  ## run the checks and the tests that need no server, browser, torch or shared data
@@ -133,8 +134,8 @@ lock:  ## resolve the dependencies of pyproject.toml anew into requirements/
 		--constraints requirements/server.txt --constraints requirements/plots.txt \
 		--constraints requirements/quick.txt --output-file requirements/dev.txt
 
-clean:  ## remove the environment, the demonstration's index and all caches
-	rm -rf .venv .demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+clean:  ## remove the environment and all caches
+	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/bin/python:
@@ -146,6 +147,7 @@ clean:  ## remove the environment, the demonstration's index and all caches
 
 # The project goes in without build isolation, so that nothing comes in that is not locked.
 .venv/.installed: requirements/base.txt pyproject.toml .venv/bin/python
+	@echo 'The locked dependencies are installed into .venv. The first time this takes some minutes.'
 	$(PIP_INSTALL) --require-hashes --only-binary=:all: -r requirements/base.txt
 	$(PIP_INSTALL) --no-build-isolation --no-deps --editable .
 	@touch $@

@@ -53,7 +53,7 @@ COMMANDS = {
         "Update indexes from their OAI-PMH repositories.",
     ),
     "index": ("indexer.commands:index", "Index corpora and publish the result under a name."),
-    "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
+    "indexes": ("indexer.index_commands:indexes", "List, show, verify, delete and roll back indexes."),
     "init": ("stack.first_settings:init", "Write a first shrag.toml from five answers."),
     "keys": ("server.store_commands:keys", "Create, list and revoke keys for callers of the server."),
     "mcp": ("server.commands:mcp", "Serve clients of the Model Context Protocol (MCP)."),

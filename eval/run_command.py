@@ -16,7 +16,7 @@ from base.calls import Section
 from base.files.output_files import check_output, is_standard_output, is_stream, write_output
 from base.progress import Progress
 from base.terminal.call_options import field_options, given_options, made_call
-from base.terminal.output import echo, echo_json, echo_lines, json_text
+from base.terminal.output import echo, echo_json, echo_lines, json_text, time_with_start
 from base.terminal.parameters import FiniteRange, PathParameter, SectionedCommand, option_section
 from eval.collection import read_topics
 from eval.files import Input
@@ -331,7 +331,7 @@ def _report_run(
         echo(
             f"{run['path']}: {counted(questions, 'question')}, {counted(run['hits'], 'hit')}, "
             f"method {manifest['method']}, judged unit {manifest['unit']}, in {seconds:,.1f} s "
-            f"({number / seconds if seconds else 0:,.0f} per second)",
+            f"({number / seconds if seconds else 0:,.0f} per second), {time_with_start()}",
             err=err,
         )
     lists = {"no hits for": {} if as_json else run["without_hits"]}

@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from base.terminal.columns import wrapped_table
-from base.terminal.output import STEERING, echo, echo_lines, shortened, styled, visible
+from base.terminal.output import STEERING, echo, echo_lines, shortened, styled, time_with_start, visible
 from base.terminal.progress_bar import SHOWN_EVERY, error_console
 from generator.answers.answer import (
     CHECK_WORDS,
@@ -99,7 +99,7 @@ def show_answer(asked: AskResult) -> None:
         _show_papers(headings["nearest"], asked.evidence)
     echo()
     _show_how_written(answer)
-    echo(f"{result.milliseconds['total']:,.0f} ms", err=True)
+    echo(f"{result.milliseconds['total']:,.0f} ms, {time_with_start()}", err=True)
 
 
 def _show_papers(heading: str, hits: Sequence[Hit]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from base.amounts import counted
 from base.remedies import describe_error
-from base.terminal.output import echo, echo_lines
+from base.terminal.output import echo, echo_lines, time_with_start
 from indexer.analysis import UserDictionary
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ def show_report(report: "IngestReport") -> None:
     state = "" if report.is_published else " (nothing changed)"
     echo(
         f"index {manifest.name!r}, version {manifest.version}{state}: {size_of(manifest)}, "
-        f"{counted(read, 'record')} read in {report.seconds:.1f} s ({rate:,.0f} per second)"
+        f"{counted(read, 'record')} read in {report.seconds:.1f} s ({rate:,.0f} per second), "
+        f"{time_with_start()}"
     )
     counts = {key: count for key, count in manifest.counts.items() if key != "records"}
     for line in [*describe_counts(counts), describe_glossary(manifest)]:

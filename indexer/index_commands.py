@@ -51,7 +51,7 @@ COLUMNS = ("name", "version", "engine", "papers", "passages", "analyzer", "publi
 
 @click.group()
 def indexes() -> None:
-    """List, show, verify, delete, roll back and prune indexes."""
+    """List, show, verify, upgrade, delete, roll back and back up indexes."""
 
 
 for command in (backup_command, backups_command):

@@ -9,7 +9,7 @@ from base.amounts import counted
 from base.calls import Section
 from base.terminal.call_options import call_options
 from base.terminal.columns import display_width, line_width, table, wrap, wrapped_table
-from base.terminal.output import echo, echo_json, echo_lines, shortened, styled, visible
+from base.terminal.output import echo, echo_json, echo_lines, shortened, styled, time_with_start, visible
 from base.terminal.parameters import SectionedCommand, option_section
 from indexer.corpora.papers import language_of
 from indexer.options import chosen_index, json_option
@@ -70,7 +70,7 @@ def show_search(result: SearchResult) -> None:
     if said := "; ".join(filter(None, (order, left_out and f"left out: {left_out}"))):
         echo(said, err=True)
     if result.listed:
-        echo(f"{result.milliseconds['total']:,.0f} ms", err=True)
+        echo(f"{result.milliseconds['total']:,.0f} ms, {time_with_start()}", err=True)
 
 
 def _show_hits(result: SearchResult) -> None:

@@ -22,10 +22,11 @@ TAG = re.compile(r"<(?=[A-Za-z/!?|｜])")
 ENTITY = re.compile(r"&(?=#?\w+;)")  # an entity can stand for a bracket or an address
 # Bare addresses, hosts and mail that chats turn into links. Some programs look for links after they
 # removed backslashes, so escaping does not help; a code span does. A backslash before a span would escape it.
+# Any letters after a dot may be a top-level domain; sentences and initials (`found.The`, `J.Kim`) are none.
 ADDRESS = re.compile(
     r"(?<!\\)\\*(?:(?:(?:[a-z][a-z0-9+.-]{0,31}:)?//\w|www\.|(?:mailto|xmpp|tel):)\S+"
     r"|[\w.+-]{1,64}@[\w-]{1,63}\.\S+"
-    r"|\b(?:[\w-]{1,63}\.){1,8}(?:com|net|org|edu|gov|mil|int|info|biz|pro|name|io|ai|app|dev|test)\b\S*)",
+    r"|\b(?:[\w-]{1,63}\.){1,8}(?-i:[a-z]{2,63}|[A-Z]{2,63}|(?i:xn--)[\w-]{1,59})\b\S*)",
     re.IGNORECASE,
 )
 WORDS = {
@@ -116,16 +117,13 @@ class CitedText:
             return self.restart(data["message"])
         elif event.kind == "done":
             written = [] if self._streams else map(self.sentence, data["answer"]["sentences"])
-            return "".join(written) + self.end(data["answer"], self._notes(data), data["unknown_words"])
+            notes = with_codes(data["notes"], data["note_codes"])
+            if self._language == "ko":
+                notes = [note.in_language("ko") if isinstance(note, Note) else note for note in notes]
+            if data["question"].strip() != self._question.strip():
+                notes.insert(0, f"{self._words['asked']}: {data['question']}")
+            return "".join(written) + self.end(data["answer"], notes, data["unknown_words"])
         return ""
-
-    def _notes(self, data: Mapping[str, Any]) -> list[str]:
-        """Return the notes for the reader; the searched question comes first if it differs."""
-        another = data["question"].strip() != self._question.strip()
-        notes = with_codes(data["notes"], data["note_codes"])
-        if self._language == "ko":
-            notes = [note.in_language("ko") if isinstance(note, Note) else note for note in notes]
-        return [*([f"{self._words['asked']}: {data['question']}"] if another else []), *notes]
 
     def evidence(self, hits: Iterable[Mapping[str, Any]], likelihood: float | None = None) -> None:
         """Remember the hits that sentences cite, each with `passage_id`, `doc_id`, `title` and `paper`."""

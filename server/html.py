@@ -178,12 +178,16 @@ def byline(record: Mapping[str, Any], words: Mapping[str, str]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _lines(text: str) -> str:
-    return "\n".join(map(one_line, text.split("\n")))
-
-
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    """Return a value of a record as text, with the names of its parts."""
+    match value:
+        case str():
+            return value
+        case dict():
+            return "; ".join(f"{name}: {_text(part)}" for name, part in value.items())
+        case list():
+            return ", ".join(map(_text, value))
+    return json.dumps(value, ensure_ascii=False)
 
 
 class _Missing(Undefined):
@@ -208,7 +212,7 @@ def _environment() -> Environment:
         "coins": coins,
         "lang_of": lang_of,
         "line": one_line,
-        "lines": _lines,
+        "lines": lambda text: "\n".join(map(one_line, text.split("\n"))),
         "paper_address": paper_address,
         "quote": lambda text: quote(text, safe=""),
         "text": _text,

@@ -86,11 +86,6 @@ class ChatCall(BaseModel):
     stream: bool | None = None
     stream_options: StreamOptions | None = None
 
-    @property
-    def with_usage(self) -> bool:
-        """Whether a stream ends with the token usage."""
-        return bool(self.stream_options and self.stream_options.include_usage)
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -109,14 +104,18 @@ def asked_by(call: ChatCall) -> Asked:
     Raises:
         BadRequest: it requests an unsupported feature, or has no question.
     """
-    _refuse_what_is_not_given(call.model_extra or {})
+    fields = call.model_extra or {}
+    for name, (accepted, reason) in ACCEPTED.items():  # they would silently have no effect
+        if fields.get(name) not in accepted:
+            raise BadRequest(reason, place=name)
     messages = [
         Turn("system" if message.role == "developer" else message.role, _text_of(message, place))
         for place, message in enumerate(call.messages)
     ]
     if housekeeping := find_housekeeping(messages):
         return Asked("", housekeeping=housekeeping)
-    if (form := (call.model_extra or {}).get("response_format")) and _type_of(form) != "text":
+    form = fields.get("response_format")
+    if form and (form.get("type") if isinstance(form, dict) else form) != "text":
         raise BadRequest(
             "an answer is text with citations; other formats are not supported", place="response_format"
         )
@@ -152,21 +151,6 @@ def _text_of(message: Message, place: int) -> str:
             )
         texts.append(text)
     return "\n".join(texts)
-
-
-def _type_of(given: Any) -> Any:
-    return given.get("type") if isinstance(given, dict) else given
-
-
-def _refuse_what_is_not_given(fields: dict[str, Any]) -> None:
-    """Refuse options that would silently have no effect.
-
-    Raises:
-        BadRequest: for the first such field.
-    """
-    for name, (accepted, reason) in ACCEPTED.items():
-        if fields.get(name) not in accepted:
-            raise BadRequest(reason, place=name)
 
 
 LAST = b"data: [DONE]\n\n"
@@ -276,18 +260,15 @@ class Completion:
             deltas = [{"annotations": noted}, {}] if noted else [{}]
         else:
             deltas = [{"role": "assistant", "content": ""} if piece is None else {"content": piece}]
-        beside: dict[str, Any] = {"usage": None} if with_usage else {}
-        chunks = b""
+        chunks = []
         for delta in deltas:
             choice = {"index": 0, "delta": delta, "logprobs": None}
             choice["finish_reason"] = None if delta else "stop"
-            chunks += _data(self._record("chat.completion.chunk", [choice]) | beside)
-        if not isinstance(piece, End):
-            return chunks
-        used = {"usage": piece.usage()}
-        return (
-            chunks + (_data(self._record("chat.completion.chunk", []) | used) if with_usage else b"") + LAST
-        )
+            chunks.append(self._record("chat.completion.chunk", [choice]))
+            chunks[-1] |= {"usage": None} if with_usage else {}
+        if isinstance(piece, End) and with_usage:
+            chunks.append(self._record("chat.completion.chunk", []) | {"usage": piece.usage()})
+        return b"".join(map(_data, chunks)) + (LAST if isinstance(piece, End) else b"")
 
     def _record(self, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
         shared = {"id": self.id, "object": kind, "created": self.created, "model": self.model}

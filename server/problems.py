@@ -4,6 +4,7 @@ Each has a status, a stable code, and the message of the command line.
 """
 
 from collections.abc import Iterator, Mapping
+from http import HTTPStatus
 from math import ceil
 from typing import Annotated, Any, NotRequired
 from urllib.parse import quote
@@ -47,27 +48,10 @@ CODES = {
 }
 MEDIA_TYPE = "application/problem+json"
 JSON = "application/json"
-TITLES = {
-    400: "The call cannot be used",
-    401: "A key is needed",
-    403: "Not allowed",
-    408: "Too slow",
-    409: "Already running",
-    413: "Too large",
-    421: "Unknown host",
-    422: "The call cannot be used",
-    404: "Not found",
-    405: "Wrong method",
-    415: "Wrong media type",
-    429: "Too busy",
-    503: "Not available",
-    502: "Not answered",
-}
 LONGEST_DETAIL = 900  # characters; some errors quote the input
 LONGEST_ADDRESS = 200  # characters of an address in a message
 log = get_logger("server")
 FOR_PROGRAMS = ("/api/", OF_OPENAI, "/mcp")  # addresses without pages
-PAGES = ("/plain", "/find", "/operator", "/papers/", "/doi/", "/sign-in")
 BAD_REQUEST, UNAUTHORIZED, WRONG_METHOD = 400, 401, 405
 
 
@@ -121,14 +105,12 @@ def problem(error: Exception) -> dict[str, Any]:
     status = error.http_status if isinstance(error, ShragError) and code != ShragError.code else 500
     said: dict[str, Any] = {
         "type": f"urn:shrag:problem:{code}",
-        "title": TITLES.get(status, "Failed"),
+        "title": HTTPStatus(status).phrase,
         "status": status,
         "code": code,
         "detail": detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]}…",
     }
-    if (
-        isinstance(error, ShragError) and code != ShragError.code and not error.public
-    ):  # callers see the message
+    if isinstance(error, ShragError) and code != ShragError.code and not error.public:  # it is shown
         reason = error.reason if isinstance(error, BadExpression | BadRequest) else note_in(error)
         said |= {"note": note} if (note := note_code(reason)) else {}
     if isinstance(error, BadExpression):
@@ -244,8 +226,7 @@ def error_response(error: Exception, scope: Scope) -> Response:
     if request.method == "GET" and "text/html" in request.headers.get("accept", ""):  # a browser wants a page
         if said["status"] == UNAUTHORIZED:
             return _key_needed(request, said, headers)
-        is_page = path == "/" or path.startswith(PAGES)
-        if is_page or (said["code"] == "not-found" and not path.startswith(FOR_PROGRAMS)):
+        if not path.startswith(FOR_PROGRAMS):
             return failed_page(Reader.of(request), said, headers)
     return JSONResponse(said, said["status"], headers, media_type=MEDIA_TYPE)
 

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
-from types import FrameType
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -147,7 +146,7 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
     )
     _allow_files()
     for number in SIGNALS:  # before uvicorn handles them, and after it has stopped
-        signal.signal(number, _end)
+        signal.signal(number, lambda *_: _leave(0))
     with _listening_at(server.host, server.port) as listener:
         port = listener.getsockname()[1]
         listening(f"http://{f'[{server.host}]' if ':' in server.host else server.host}:{port}/")
@@ -191,10 +190,6 @@ def _allow_files() -> None:
     wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(most, MOST_FILES)
     if now != resource.RLIM_INFINITY and now < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
-
-
-def _end(_: int, __: FrameType | None) -> NoReturn:
-    _leave(0)
 
 
 def _leave(code: int) -> NoReturn:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from ipaddress import ip_network
-from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Literal, Self, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -94,6 +94,9 @@ class ServerSettings(LayeredSettings):
     )
     sources: Annotated[CommaList, NAMED_FILE_ONLY] = Field(
         default="", description="sources that callers may search, like library,openalex"
+    )
+    files: Annotated[CommaList, NAMED_FILE_ONLY] = Field(
+        default="", description="folders whose PDFs and texts readers may open, if an index was made of them"
     )
     sources_at_once: int = Field(
         default=0, ge=0, le=1_000, description="concurrent questions to sources per process; 0 = 4 per core"
@@ -246,9 +249,8 @@ class GroupRights(BaseModel):
         return self
 
 
-def _rights(value: Any) -> Any:
-    """Accept the name of a role alone."""
-    return {"role": value} if isinstance(value, str) else value
+# The name of a role alone is accepted too.
+RIGHTS = BeforeValidator(lambda value: {"role": value} if isinstance(value, str) else value)
 
 
 def _header_name(value: str) -> str:
@@ -297,7 +299,7 @@ class SignInSettings(LayeredSettings):
     sign_out_url: str = Field(
         default="", description="address at which a person leaves the session of the proxy"
     )
-    groups: Annotated[dict[str, Annotated[GroupRights, BeforeValidator(_rights)]], NAMED_FILE_ONLY] = Field(
+    groups: Annotated[dict[str, Annotated[GroupRights, RIGHTS]], NAMED_FILE_ONLY] = Field(
         default={},
         description="rights of each group: a role (reader, librarian, operator), or a table with role, "
         "indexes and sources; * = everybody who signs in",

@@ -205,13 +205,6 @@ class OfferedSources:
             with visit.waiting_elsewhere() if visit else nullcontext():
                 yield list(await asyncio.gather(*(self._kept[name].limited() for name in names)))
 
-    async def ask(self, names: Sequence[str], question: Callable[[SearchIndex], Awaitable[T]]) -> T:
-        """Run a question on a temporary index of these sources' results."""
-        async with self.asked(names) as sources, index_of_sources(sources, self.models) as index:
-            answer = await question(index)
-        metrics.observe(answer)
-        return answer
-
 
 class SourcesIndex(OpenIndex):
     """Sources in the role of an index: each question gets a temporary index of their results."""
@@ -222,4 +215,8 @@ class SourcesIndex(OpenIndex):
 
     async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
         """Run a question on the sources; raises TooBusy at the limit of concurrent questions."""
-        return await self._offered.ask(self.names, question)
+        offered = self._offered
+        async with offered.asked(self.names) as sources, index_of_sources(sources, offered.models) as index:
+            answer = await question(index)
+        metrics.observe(answer)
+        return answer

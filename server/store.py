@@ -51,6 +51,7 @@ TABLES = """
         person TEXT NOT NULL, indexes TEXT NOT NULL, sources TEXT NOT NULL, call TEXT NOT NULL,
         searched TEXT NOT NULL, version TEXT NOT NULL, created TEXT NOT NULL, confirmed TEXT NOT NULL
     ) STRICT;
+    CREATE INDEX feeds_of ON feeds (owner, created);
     CREATE TABLE feed_papers (
         feed TEXT NOT NULL REFERENCES feeds ON DELETE CASCADE, paper TEXT NOT NULL, found TEXT NOT NULL,
         UNIQUE (feed, paper)

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -239,11 +240,15 @@ def _collect_images(
 ) -> tuple[tuple[Image, ...], dict[str, str]]:
     """Save images by the first engine that works; without one they are missing."""
     shutil.rmtree(target, ignore_errors=True)  # podman does not replace an archive
-    engine = next((name for name, probe in ENGINES.items() if _works([name, *probe])), None)
-    if engine is None:
+    engines = []
+    for name, probe in ENGINES.items():
+        with suppress(BundleIncomplete):
+            _run([name, *probe], "")
+            engines.append(name)
+    if not engines:
         why = f"none of {', '.join(ENGINES)} works here; install one, or save the image on another machine"
         return (), {f"image {image}": why for image in images}
-    saved = []
+    engine, saved = engines[0], []
     target.mkdir()
     for name in images:
         purpose, shown = f"image {name}", "{{.Id}}"
@@ -302,14 +307,6 @@ def _commands(folder: Path, manifest: Manifest) -> Iterator[str]:
     for image in manifest.images:
         yield f"docker load --input {quote(str(folder / image.file))}  # {image.name}, {image.digest}"
     yield ".venv/bin/shrag doctor --offline"
-
-
-def _works(command: Sequence[str]) -> bool:
-    try:
-        _run(command, "")
-    except BundleIncomplete:
-        return False
-    return True
 
 
 def _run(command: Sequence[str], purpose: str) -> str:

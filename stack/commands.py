@@ -63,12 +63,12 @@ def settings(toml: bool, as_json: bool) -> None:
     """
     from base.settings.file import read_settings_file
     from base.terminal.columns import wrapped_table
-    from stack.settings_listing import default_file, listing_rows, settings_in_force
+    from stack.settings_listing import file_lines, listing_rows, settings_in_force
 
     if toml and as_json:
         raise click.UsageError("--toml and --json exclude each other")
     if toml:
-        echo_lines(default_file())
+        echo_lines(file_lines())
         return
     file = read_settings_file()
     found = settings_in_force(file)

@@ -1,6 +1,7 @@
 """The command `init`: asks for the settings that a first installation needs, and writes a shrag.toml."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -10,6 +11,7 @@ from pydantic import ValidationError
 
 from base.errors import InvalidCall
 from base.settings.fields import Place
+from base.settings.file import CONFIG, NAME
 from base.terminal.output import echo_lines, visible
 from base.terminal.parameters import PathParameter
 from generator.settings import LanguageModelSettings
@@ -34,10 +36,6 @@ def _settings_of(option: str, answer: str) -> dict[Place, Any]:
     """Return the settings of an answer; ValueError, whose message follows "the answer", if it is invalid."""
     match option, answer:
         case "home", _:
-            try:
-                answer.encode()
-            except UnicodeEncodeError:
-                raise ValueError("must be valid UTF-8") from None
             return {("home",): str(Path(str(folder_for_indexes(answer))).absolute())}
         case "engine", "tantivy":
             return {("engine",): EMBEDDED}
@@ -70,10 +68,11 @@ def _settings_of(option: str, answer: str) -> dict[Place, Any]:
 def init(file: Path, *, yes: bool, overwrite: bool, **given: str | None) -> None:
     """Ask five questions, and write the answers as settings to FILE (default: shrag.toml).
 
-    A question whose option is given is not asked. Nothing is written before the last answer.
+    A question whose option is given is not asked. Nothing is written before the last answer. A language model
+    is then called once, as `shrag doctor` does.
     """
     from base.files.output_files import check_output, is_stream, write_output
-    from stack.settings_listing import file_of
+    from stack.settings_listing import file_lines
 
     check_output(file)
     if is_stream(file):
@@ -89,9 +88,21 @@ def init(file: Path, *, yes: bool, overwrite: bool, **given: str | None) -> None
                 raise click.UsageError("--model needs --llm")
             continue
         values |= _answered(option, given[option], yes=yes)
-    write_output(file, "".join(f"{line}\n" for line in file_of(values)).encode())
+    write_output(file, "".join(f"{line}\n" for line in file_lines(values)).encode())
     file.chmod(OWN_FILE)
+    if values["llm", "base_url"]:
+        _test_model({place[-1]: value for place, value in values.items() if place[0] == "llm"})
     echo_lines(next_steps(file, values))
+
+
+def _test_model(given: dict[str, Any]) -> None:
+    """Call a model, and print the findings on standard error; it may be started later."""
+    from generator.pipeline import Settings
+    from stack.doctor.findings import Examined, show_findings
+    from stack.doctor.models import check_language_model
+
+    found = check_language_model(Examined(Settings.from_environment().with_llm(**given)))
+    show_findings([replace(finding, check="language model") for finding in found], err=True)
 
 
 def _answered(option: str, given: str | None, *, yes: bool) -> Mapping[Place, Any]:
@@ -119,11 +130,12 @@ def _answered(option: str, given: str | None, *, yes: bool) -> Mapping[Place, An
 
 
 def next_steps(file: Path, values: Mapping[Place, Any]) -> list[str]:
-    """Return the lines that follow: where the file is read, and the next commands."""
-    path = quote(str(file.absolute()))
+    """Return the lines that follow: how the file is used, and the next commands."""
+    where = "in its folder" if file.name == NAME else "only where a variable names it"
     steps = [
-        f"{file} is written; it is read in its folder, elsewhere with: export SHRAG_CONFIG={path}",
+        f"{file} is written. shrag reads it {where}; for all folders:",
         "",
+        f"    export {CONFIG}={quote(str(file.absolute()))}",
         "    shrag doctor                              # checks the settings",
         "    shrag demo                                # indexes the sample and asks two questions",
         "    shrag index papers.jsonl --name papers    # indexes your own papers",

@@ -82,21 +82,13 @@ def listing_rows(settings: Iterable[SettingInForce]) -> list[tuple[str, ...]]:
     return rows
 
 
-def default_file() -> Iterator[str]:
-    """Yield the lines of a shrag.toml with all settings commented out."""
-    yield from HEADER.splitlines()
-    yield from _lines_of(all_settings(), {})
-
-
-def file_of(values: Mapping[Place, Any]) -> Iterator[str]:
-    """Yield the lines of a shrag.toml with these settings; those whose value is None are commented out."""
-    yield from CHOSEN_HEADER.splitlines()
-    yield from _lines_of({place: all_settings()[place] for place in values}, values)
-
-
-def _lines_of(settings: Mapping[Place, Setting], values: Mapping[Place, Any]) -> Iterator[str]:
+def file_lines(values: Mapping[Place, Any] | None = None) -> Iterator[str]:
+    """Yield the lines of a shrag.toml with these settings, by default all; without a value as comments."""
+    yield from (HEADER if values is None else CHOSEN_HEADER).splitlines()
+    known, values = all_settings(), values if values is not None else dict.fromkeys(all_settings())
+    settings = [known[place] for place in values]
     # Settings outside of tables come before all tables.
-    ordered = sorted(settings.values(), key=lambda setting: len(setting.place) > 1)
+    ordered = sorted(settings, key=lambda setting: len(setting.place) > 1)
     for table, inside in groupby(ordered, key=lambda setting: setting.place[:-1]):
         yield ""
         if table:
@@ -109,5 +101,4 @@ def _lines_of(settings: Mapping[Place, Setting], values: Mapping[Place, Any]) ->
             default = setting.field.get_default(call_default_factory=True)
             if isinstance(default, SecretStr):
                 default = default.get_secret_value()
-            unset = default is None
-            yield f"#{setting.place[-1]} = {'' if unset else toml_value(default)}".rstrip()
+            yield f"#{setting.place[-1]} = {'' if default is None else toml_value(default)}".rstrip()

@@ -5,9 +5,12 @@ text, never as a control sequence, an additional line or markup.
 """
 
 import json
+import os
 import re
 import sys
+import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -25,6 +28,13 @@ class Styled(str):
     """Escaped and coloured text made by `styled`."""
 
     __slots__ = ()
+
+
+def time_with_start() -> str:
+    """Describe the time since this process was started, with the start of Python and the imports."""
+    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    started = int(fields[19]) / os.sysconf("SC_CLK_TCK")  # proc(5): field 22, since the machine was booted
+    return f"{time.clock_gettime(time.CLOCK_BOOTTIME) - started:.1f} s with the start of the command"
 
 
 def visible(text: str) -> str:

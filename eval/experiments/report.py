@@ -5,14 +5,13 @@ Figures are SVG and PNG, drawn by matplotlib, with Hangul if a font has it.
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 
-from base.errors import LibraryMissing
 from base.extras import extra_remedy
 from base.markup import Markup, element, html
 from base.terminal.columns import table as aligned
@@ -161,13 +160,12 @@ def as_page(report: Report, outcome: Outcome, drawings: Mapping[str, bytes]) -> 
     return f"<!doctype html>\n{page}\n"
 
 
-def check_plots() -> None:
-    """Raise LibraryMissing if matplotlib is not installed."""
-    if find_spec("matplotlib") is None:
-        raise LibraryMissing(
-            "drawing figures requires the library matplotlib, which is not installed",
-            remedy=extra_remedy("plots"),
-        )
+def drawable(outcome: Outcome) -> Outcome:
+    """Return an outcome without its figures, and with a note, if matplotlib is not installed."""
+    if find_spec("matplotlib") is not None or not outcome.figures:
+        return outcome
+    note = f"figures are not drawn, as matplotlib is missing: {extra_remedy('plots')}"
+    return replace(outcome, figures=(), notes=(*outcome.notes, note))
 
 
 def drawn(figure: Figure) -> Iterator[tuple[str, bytes]]:

@@ -40,7 +40,7 @@ from eval.experiments import EXPERIMENTS, load_experiment
 from eval.experiments.comparing import SECONDS, seconds_table
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult
 from eval.experiments.materials import ExperimentCall, Materials
-from eval.experiments.report import Outcome, Report, as_markdown, as_page, check_plots, drawn
+from eval.experiments.report import Outcome, Report, as_markdown, as_page, drawable, drawn
 from eval.kept import KeptTopics, as_json, keeping
 from eval.manifest import differences, made_with
 from eval.places import open_places
@@ -90,7 +90,6 @@ def run_experiment(
         ModelFailed: the language model failed; finished topics are kept.
     """
     experiment = load_experiment(name)
-    check_plots()
     check_folder(out, name, filter(None, (getattr(call, file) for file in call.files())))
     with experiment.opened(call) as materials, question_bar() as progress:
         record = manifest_record(name, call, materials)
@@ -103,7 +102,7 @@ def run_experiment(
             if count := results.count(lambda topic: REPLACED in topic):
                 reply = f"the reply of the language model was unusable (`{REPLACED}` in topics.jsonl)"
                 notes += (f"{count:,} of {len(topics):,} topics have keywords of statistics: {reply}.",)
-            outcome = replace(outcome, tables=(*outcome.tables, *times), notes=notes)
+            outcome = drawable(replace(outcome, tables=(*outcome.tables, *times), notes=notes))
             files = _write_results(out, experiment, outcome, topics, record, started)
             kept.discard()
     return outcome, files

@@ -21,7 +21,7 @@ from base.amounts import counted
 from base.errors import InvalidCall
 from base.versions import checkout_commit
 from eval.experiments.comparing import Record
-from eval.experiments.report import Outcome, Report
+from eval.experiments.report import Outcome, Report, drawable
 from eval.experiments.running import FORMAT, check_folder, json_lines, write_files
 from eval.judging.benchmark import FILE, Benchmark
 from eval.judging.stages import Results, funnel_figure, missed
@@ -49,7 +49,7 @@ def write_benchmark(benchmark: Benchmark, out: Path, precedence: Sequence[str]) 
     if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(benchmark.path)):
         raise InvalidCall(f"{out} is in the folder of the benchmark", remedy="name another folder")
     check_folder(out, NAME, [str(benchmark.path / FILE)])
-    outcome = Outcome(tuple(results.tables()), (funnel_figure(results),), tuple(_notes(results)))
+    outcome = drawable(Outcome(tuple(results.tables()), (funnel_figure(results),), tuple(_notes(results))))
     # In the format of an experiment's manifest (`experiment diff`).
     record = {
         "format": FORMAT,

@@ -13,7 +13,7 @@ from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import FiniteRange, PathParameter, SectionedCommand, option_section
 from eval.experiments.comparing import Table
-from eval.experiments.report import check_plots, table_lines
+from eval.experiments.report import table_lines
 from eval.judging import sheets
 from eval.judging.benchmark import Benchmark, JudgeName, StageName, create
 from eval.judging.judges import DEFAULTS, judge_papers
@@ -233,7 +233,6 @@ def report_command(folder: Path, precedence: str, *, out: Path) -> None:
 
     Grades of persons are the qrels. If assessors differ, the grade of the first one named counts.
     """
-    check_plots()
     outcome, files = write_benchmark(Benchmark(folder), out, list(filter(None, precedence.split(","))))
     _print_tables(table for table in outcome.tables if "question" not in table.title)
     echo_lines([f"note: {note}" for note in outcome.notes], err=True)

@@ -5,7 +5,7 @@ from itertools import chain, islice
 from typing import Any
 
 from base.amounts import counted
-from base.terminal.output import echo, echo_lines, shortened, styled
+from base.terminal.output import echo, echo_lines, shortened, styled, time_with_start
 from generator.console import step_lines
 from generator.finding.agents.reranking import LONGEST_WHY
 from generator.finding.events import STEPS
@@ -66,7 +66,7 @@ def show_account(found: FoundPapers) -> None:
     asked = f"{counted(spent.calls, 'call')} of a model, {spent.tokens:,} tokens, " if spent.calls else ""
     echo(
         f"{counted(len(found.papers), 'paper')} listed of {len(found.state.papers):,} found, "
-        f"{len(found.state.queries):,} queries, {asked}{spent.seconds:.1f} s",
+        f"{len(found.state.queries):,} queries, {asked}{spent.seconds:.1f} s, {time_with_start()}",
         err=True,
     )
     for note in found.notes:

@@ -43,7 +43,10 @@ WORDS: dict[str, tuple[str, str]] = {  # (Korean, English)
     "from": ("검색 전략 작성", "Strategy from"),
     "asked_for": ("요청한 최대 결과 수", "Maximum results requested"),
     "results": ("결과", "Results"),
-    "found": ("찾은 논문", "Papers found"),
+    "identified": ("질의로 찾은 논문", "Papers that the queries found"),
+    "otherwise": ("추가: 제목, 식별자, 벡터로 찾은 논문", "Added: found by title, identifier or vectors"),
+    "beyond": ("제외: 요청한 최대 결과 수를 넘는 논문", "Left out: papers beyond the maximum requested"),
+    "found": ("목록의 논문", "Papers listed"),
     "incomplete": ("제외: 초록이 없는 논문", "Left out: papers without an abstract"),
     "duplicates": ("제외: 중복", "Left out: duplicates"),
     "deduplication": ("중복 제거", "Deduplication"),
@@ -124,10 +127,17 @@ def _items(record: dict[str, Any], words: Words) -> Iterator[tuple[int, str, Any
     yield 9, words["asked_for"], request["k"]
     yield 10, words["filters"], words["no_filters"]
     yield 13, words["date"], record["date"]
+    left_out = {kind: count for kind, count in record["filtered"].items() if kind in words}
+    # Papers without an abstract are found by a query of their own.
+    identified = sum(query.get("added", 0) for query in record["queries"]) + left_out.get("incomplete", 0)
+    beyond = identified - sum(left_out.values()) - len(record["hits"])
+    yield 15, words["identified"], f"{identified:,}"
+    if beyond < 0:
+        yield 15, words["otherwise"], f"{-beyond:,}"
+    for kind, count in left_out.items():
+        yield (16 if kind == "duplicates" else 15), words[kind], f"{count:,}"
+    yield 15, words["beyond"], f"{max(beyond, 0):,}"
     yield 15, words["found"], f"{len(record['hits']):,}"
-    for kind, count in record["filtered"].items():
-        if kind in words:
-            yield (16 if kind == "duplicates" else 15), words[kind], f"{count:,}"
     yield 16, words["deduplication"], words["how_deduplicated"]
 
 

@@ -89,10 +89,11 @@ def caller_of(scope: Scope, keys: Keys, settings: ServerSettings, sign_in: SignI
     """
     address = (scope.get("client") or ("", 0))[0]
     given, session = _key_in(scope["headers"]), cookie_in(scope, cookie_name(scope, settings))
-    needed = sign_in is not None or keys.are_needed()
-    by_proxy = sign_in and sign_in.find_in_headers(scope, address)
     if given is not None and settings.open and not given.startswith(PREFIX):
         given = None  # placeholder of a client that always sends a key
+    # An open server answers callers without a key even if no key can be checked.
+    needed = sign_in is not None or ((not settings.open or bool(given or session)) and keys.are_needed())
+    by_proxy = sign_in and sign_in.find_in_headers(scope, address)
     if needed and given is not None:
         key = keys.find(given)
         if key is None:
@@ -108,7 +109,9 @@ def caller_of(scope: Scope, keys: Keys, settings: ServerSettings, sign_in: SignI
             is_persons = session.startswith(SESSION_MARK)
             raise (PersonsSessionEnded if is_persons else Unauthorized)(SESSION_ENDED)
     may_be_local = settings.local_operator and settings.only_local
-    is_local = may_be_local and is_loopback(address) and not _is_passed_on(scope)
+    # By their headers or, as some proxies speak it, HTTP/1.0.
+    is_forwarded = scope["http_version"] == "1.0" or any(name in FORWARDED for name, _ in scope["headers"])
+    is_local = may_be_local and is_loopback(address) and not is_forwarded
     if settings.open:
         return Caller(address, "reader", is_local=is_local)
     if needed:
@@ -122,8 +125,3 @@ def _caller_of_session(session: str, address: str, keys: Keys, sign_in: SignIn |
         key = keys.find_session(session)
         return Caller.of(key, address, by_cookie=True) if key else None
     return sign_in.find_session(session, address) if sign_in else None
-
-
-def _is_passed_on(scope: Scope) -> bool:
-    """Check whether a proxy forwarded the request: by its headers or, as some proxies speak it, HTTP/1.0."""
-    return scope["http_version"] == "1.0" or any(name in FORWARDED for name, _ in scope["headers"])

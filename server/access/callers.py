@@ -122,12 +122,12 @@ def enter(scope: AsgiScope, visit: Visit) -> None:
     """Make a visit available to its task and the tasks that this one starts."""
     scope.setdefault("state", {})["visit"] = visit
     _VISIT.set(visit)
-    observer.set(lambda call: _note_question(visit, call))
 
+    def note(call: Call) -> None:
+        """Note the first question, as the caller wrote it."""
+        visit.question = visit.question or getattr(call, "question", None) or ""
 
-def _note_question(visit: Visit, call: Call) -> None:
-    """Note the first question of a visit, as the caller wrote it."""
-    visit.question = visit.question or getattr(call, "question", None) or ""
+    observer.set(note)
 
 
 def visit_of(connection: HTTPConnection) -> Visit:

@@ -74,7 +74,8 @@ class Origins:
         """
         given = {name: value.decode("latin-1") for name, value in headers if name in SAYING_WHERE_FROM}
         origin = given.get(b"origin")
-        if origin is not None and (origin in self.origins or _same(origin, scheme, host)):
+        own = {f"{each}://{host.lower()}" for each in (scheme, "https")}  # a proxy may terminate https
+        if origin is not None and (origin in self.origins or origin.lower() in own):
             return
         site = given.get(b"sec-fetch-site")
         if method in SAFE_METHODS:
@@ -104,14 +105,3 @@ def _names_of_this_machine() -> set[str]:
 
 def _is_own_name(name: str) -> bool:
     return name == "localhost" or name.endswith(".localhost") or is_loopback(name)
-
-
-def _same(origin: str, scheme: str, host: str) -> bool:
-    """Check whether an origin is the server's own; a proxy may terminate https."""
-    if not origin.startswith(("http://", "https://")):
-        return False
-    try:
-        parts = urlsplit(origin)
-    except ValueError:  # such as http://[
-        return False
-    return parts.netloc.lower() == host.lower() and parts.scheme in {scheme, "https"}

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
+from http import HTTPStatus
 from inspect import signature
 from typing import Annotated, Any, NotRequired, TypeVar
 
@@ -32,7 +33,7 @@ from generator.pipeline import AskResult
 from retriever.exports import export_names
 from retriever.stages.hits import SearchResult
 from server.api.schemas import REFERENCE, Shaped, shape_schemas, with_references, without_null
-from server.problems import MEDIA_TYPE, TITLES, Problem, error_classes
+from server.problems import MEDIA_TYPE, Problem, error_classes
 from server.targets import CallTarget
 from server.transport.streams import EVENT_STREAM
 
@@ -125,9 +126,8 @@ class Application(FastAPI):
         if self.openapi_schema is None:
             document = super().openapi()
             components = document["components"]
-            components["schemas"] = shape_schemas() | components.get(
-                "schemas", {}
-            )  # a call's schema is laxer
+            of_calls = components.get("schemas", {})  # they are laxer
+            components["schemas"] = shape_schemas() | of_calls
             self.openapi_schema = _completed(with_references(document))
         assert self.openapi_schema is not None  # noqa: S101 - made above
         return self.openapi_schema
@@ -178,7 +178,7 @@ def problem_responses() -> dict[str, Any]:
     content = {MEDIA_TYPE: {"schema": {"$ref": REFERENCE.format(model="Problem")}}}
     return {
         str(status): {
-            "description": f"{TITLES.get(status, 'Failed')}: {', '.join(sorted(codes[status]))}",
+            "description": f"{HTTPStatus(status).phrase}: {', '.join(sorted(codes[status]))}",
             "content": content,
             **({"headers": WAIT} if status in WITH_WAIT else {}),
         }

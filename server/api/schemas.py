@@ -114,7 +114,10 @@ def shape_schemas() -> dict[str, Schema]:
     ]
     keyed, made = TypeAdapter.json_schemas(adapters, ref_template=REFERENCE, schema_generator=RecordSchema)
     within: dict[str, Schema] = made.get("$defs", {})
-    of_types = {kind: _named(schema, within) for (kind, _), schema in keyed.items()}
+    of_types = {
+        kind: within[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+        for (kind, _), schema in keyed.items()
+    }
     schemas = {name: shape.schema(of_types) for name, shape in SHAPES.items()}
     waiting = list(schemas.values())
     while waiting:
@@ -125,10 +128,6 @@ def shape_schemas() -> dict[str, Schema]:
                 schemas[name] = within[reference]
     described: dict[str, Schema] = with_references(schemas)
     return described
-
-
-def _named(schema: Schema, within: Mapping[str, Schema]) -> Schema:
-    return within[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
 
 def _references(schema: Any) -> Iterator[str]:

@@ -16,12 +16,13 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
 from uuid import uuid4
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from base.errors import InvalidCall
-from retriever.calls import IndexSearch
+from retriever.calls import MOST_HITS, IndexSearch
 from retriever.search_records.record import now
 from server.access.callers import Caller
 from server.access.keys import SECRET_BYTES, digest_of
@@ -51,6 +52,23 @@ REMOVE_ENDED = """
     END
 """
 SELECT = f"SELECT {COLUMNS} FROM feeds"  # noqa: S608
+LEAST_ENTRIES = 100  # if it has found as many
+NEWEST = """
+    SELECT paper, found FROM feed_papers WHERE feed = ?1 ORDER BY found DESC, rowid DESC
+    LIMIT min(?3, max(?2, (
+        SELECT count(*) FROM feed_papers JOIN feeds ON id = feed WHERE feed = ?1 AND found > created
+    )))
+"""
+COUNT = "SELECT count(*), (SELECT count(*) FROM feeds WHERE owner = ?) FROM feeds"
+
+
+class FeedCall(IndexSearch):
+    """A search to follow, by default all of its papers."""
+
+    k: Annotated[
+        int, Field(ge=1, le=MOST_HITS, description="Papers to find; default: all.", examples=[100])
+    ] = MOST_HITS
+    name: Annotated[str, Field(max_length=200, description="Name of the feed; default: the question.")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +89,10 @@ class Feed:
     papers: int
 
     @property
-    def search(self) -> IndexSearch:
+    def search(self) -> FeedCall:
         """The search; raises SearchUnusable if it is invalid."""
         try:
-            return IndexSearch.model_validate_json(self.call)
+            return FeedCall.model_validate_json(self.call)
         except ValidationError as error:
             raise SearchUnusable("the search of the feed cannot be read") from error
 
@@ -100,17 +118,17 @@ class Feeds:
         limits, now_, owner = self._limits, datetime.now(UTC), owner_of(caller)
         oldest = now_ - timedelta(days=limits.kept_searches_days)
         self._store.change(REMOVE_ENDED, owner, now_.isoformat(), f"{oldest:{TIME}}", access_is_limited)
-        rows = self._store.rows("SELECT owner = ? FROM feeds", owner)
-        if sum(is_own for (is_own,) in rows) >= limits.kept_searches:
+        [(number, own)] = self._store.rows(COUNT, owner) or [(0, 0)]
+        if own >= limits.kept_searches:
             raise InvalidCall(f"your limit of {limits.kept_searches} feeds is reached; delete one first")
-        if len(rows) >= limits.all_kept_searches:
+        if number >= limits.all_kept_searches:
             raise InvalidCall(
                 f"the limit of {limits.all_kept_searches} feeds of all callers is reached; "
                 "the operator can raise SHRAG_SERVER__ALL_KEPT_SEARCHES"
             )
 
     def add(
-        self, caller: Caller, call: IndexSearch, index: str, version: str, papers: Sequence[str]
+        self, caller: Caller, call: FeedCall, index: str, version: str, papers: Sequence[str]
     ) -> tuple[str, Feed]:
         """Create a feed of the papers found; return its key, which is stored nowhere, and the feed."""
         feed_id, created = uuid4().hex, now()
@@ -171,12 +189,12 @@ class Feeds:
             )
         return self._feed("id", feed_id)
 
-    def newest(self, feed: Feed, most: int) -> dict[str, str]:
-        """Return the times of the newest papers by id, newest first, and by rank of their search."""
-        statement = (
-            "SELECT paper, found FROM feed_papers WHERE feed = ? ORDER BY found DESC, rowid DESC LIMIT ?"
-        )
-        return dict(self._store.rows(statement, feed.id, most))
+    def newest(self, feed: Feed) -> dict[str, str]:
+        """Return the times of the newest papers by id, newest first, and by rank of their search.
+
+        They are the last 100, or all that came after the feed was made, at most 1,000.
+        """
+        return dict(self._store.rows(NEWEST, feed.id, LEAST_ENTRIES, MOST_HITS))
 
     def delete(self, caller: Caller, feed_id: str) -> None:
         """Remove a feed; its address ends.

@@ -133,22 +133,15 @@ async def answer(scope: Scope, receive: Receive, send: Send) -> None:
     """
     request = Request(scope, receive)
     body = await request.body()
-    streams = _wants_progress(body) and EVENT_STREAM in request.headers.get("accept", "")
+    streams = False
+    with suppress(ValueError):  # the package reports it
+        match from_json(body):
+            case {"params": {"_meta": {"progressToken": _}}}:
+                streams = EVENT_STREAM in request.headers.get("accept", "")
     manager = StreamableHTTPSessionManager(_http_server(), json_response=not streams, stateless=True)
 
     async with manager.run():
         await manager.handle_request(scope, replayed(body, receive), send)
-
-
-def _wants_progress(body: bytes) -> bool:
-    try:
-        message = from_json(body)
-    except ValueError:
-        return False  # the package reports it
-    match message:
-        case {"params": {"_meta": {"progressToken": _}}}:
-            return True
-    return False
 
 
 async def serve_standard_io(settings: Settings, server: ServerSettings, index: str | None) -> None:

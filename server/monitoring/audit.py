@@ -12,9 +12,11 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import Any, Self, TypeAlias
 
 from base.files.durable import cause_of
@@ -28,6 +30,7 @@ FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK |
 
 log = get_logger("server")
 MOST_COUNTED = 10_000  # kinds of refusals; beyond, their lines are written early
+MOST_WAITING = 10_000  # lines for the writing thread; beyond, they are counted as lost
 NOT_LET_IN = frozenset({401, 403, 421, 429})
 LOGGED = ("method", "route", "status", "milliseconds", "refused")
 Record: TypeAlias = Mapping[str, Any]
@@ -110,42 +113,51 @@ class AuditLog:
 
 
 class CallLog:
-    """The log lines of calls, for one event loop."""
+    """The log lines of calls, for one event loop; a thread writes to the audit log, in their order."""
 
     def __init__(self, audit: AuditLog) -> None:
         """Start without refusals."""
         self._audit = audit
-        self._refused: dict[Kind, list[Record]] = {}  # since the last line: the first and the last one
-        self._numbers: dict[Kind, int] = {}
+        self._writer = ThreadPoolExecutor(1, "audit")
+        self._room = BoundedSemaphore(MOST_WAITING)
+        self._refused: dict[Kind, tuple[int, Record, Record] | None] = {}  # since the last line: first, last
 
     def note(self, record: Record, *, caller: str, is_audited: bool) -> None:
         """Write a call, or count it with the refusals of its kind; `caller` is as `Caller.counted_as`."""
         kind = (caller, record["route"], record["status"], is_audited)
         if kind in self._refused:
-            self._refused[kind] = [*self._refused[kind][:1], record]
-            self._numbers[kind] += 1
+            number, first, _ = self._refused[kind] or (0, record, record)
+            self._refused[kind] = number + 1, first, record
             return
         if record["status"] in NOT_LET_IN:
             if len(self._refused) >= MOST_COUNTED:
                 self.write_counted()
-            self._refused[kind], self._numbers[kind] = [], 0
+            self._refused[kind] = None
         self._write(record, is_audited=is_audited)
 
     def write_counted(self) -> None:
         """Write the counts, each minute. A kind with refusals is counted in the next minute too."""
-        for kind, records in list(self._refused.items()):
-            if not records:
-                del self._refused[kind], self._numbers[kind]
+        for kind, counted in list(self._refused.items()):
+            if counted is None:
+                del self._refused[kind]
                 continue
-            counted = {"refused": self._numbers[kind], "since": records[0]["time"]}
-            self._write({**records[-1], **counted}, is_audited=kind[-1])
-            self._refused[kind], self._numbers[kind] = [], 0
-        self._audit.delete_old()
+            number, first, last = counted
+            self._write({**last, "refused": number, "since": first["time"]}, is_audited=kind[-1])
+            self._refused[kind] = None
+        self._writer.submit(self._audit.delete_old)
+
+    def close(self) -> None:
+        """Write the counts, and wait until all lines are written."""
+        self.write_counted()
+        self._writer.shutdown()
 
     def _write(self, record: Record, *, is_audited: bool) -> None:
         log.info("call", **{name: record[name] for name in LOGGED if name in record})
-        if is_audited:
-            self._audit.write(dict(record))
+        if is_audited and self._room.acquire(blocking=False):
+            writing = self._writer.submit(self._audit.write, dict(record))
+            writing.add_done_callback(lambda _: self._room.release())
+        elif is_audited:  # the disk hangs
+            self._audit.count_lost()
 
 
 def note_change(event: str, **facts: Any) -> None:

@@ -1,7 +1,7 @@
 // Citations in a style: of a paper, with its files for literature managers, and of an answer with its references.
 
 import { download, query } from "./api.js";
-import { fill, h, langOf, save } from "./dom.js";
+import { copyOf, fill, h, langOf, save } from "./dom.js";
 import { ENDINGS, FORMATS } from "./exports.js";
 import { language, learn, t } from "./i18n.js";
 import { partOf } from "./papers.js";
@@ -67,14 +67,5 @@ function cited(body, lang, others) {
   }
   show();
   return h("div", { class: "inset" }, text,
-    h("p", { class: "row" }, menu, h("button", { type: "button", "data-copy": true, onclick: () => copy(text.textContent) }, t("copy")), others));
-}
-
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    say(t("copied"));
-  } catch {
-    say(t("copy_by_hand"));
-  }
+    h("p", { class: "row" }, menu, h("button", { type: "button", "data-copy": true, onclick: () => say(t(copyOf(text) ? "copied" : "copy_by_hand")) }, t("copy")), others));
 }

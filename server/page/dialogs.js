@@ -3,10 +3,10 @@
 import { SESSION, tabs, wantsKey } from "./access.js";
 import { call, download } from "./api.js";
 import { NOTHING, body } from "./asked.js";
-import { byId, fill, h, langOf, save } from "./dom.js";
+import { byId, copyOf, fill, h, langOf, save } from "./dom.js";
 import { exportPapers, formatChoice } from "./exports.js";
 import { learn, moment, t } from "./i18n.js";
-import { HISTORY, clearMarks, entries, forget, keep, mark, markedPapers } from "./kept.js";
+import { entries, forget, keep, mark, markedPapers } from "./kept.js";
 import { hitAddress, isSources, linked } from "./papers.js";
 import { attempt, describe } from "./status.js";
 
@@ -43,14 +43,10 @@ export function showMarked() {
   openDialog(t("marked_list"), () => {
     const place = h("div");
     const [problems, tried] = problemsOf();
-    const unmark = ({ index, id, title }) => {
-      mark(index, id, title, false);
-      document.querySelectorAll(`[data-mark="${CSS.escape(id)}"]`).forEach((box) => { box.checked = false; });
-      show();
-    };
+    const unmark = (papers) => { mark(papers, false); show(); };
     const row = (paper) => h("li", {},
       linked(hitAddress({ doc_id: paper.id, url: paper.url }, paper.index), { lang: langOf(paper.title) }, paper.title || paper.id), " ",
-      button(t("remove"), () => unmark(paper), { class: "plain", "aria-label": t("unmark", { title: paper.title }) }));
+      button(t("remove"), () => unmark([paper]), { class: "plain", "aria-label": t("unmark", { title: paper.title }) }));
     function show() {
       const papers = markedPapers();
       const exportAll = tried(async () => {
@@ -59,7 +55,7 @@ export function showMarked() {
       fill(place, papers.length === 0 ? quiet(t("marked_none")) : [
         h("ul", {}, papers.map(row)),
         h("div", { class: "row" }, formatChoice(), button(t("export_marked", { n: papers.length }), exportAll, { class: "primary" }),
-          button(t("unmark_all"), () => { clearMarks(); show(); }))]);
+          button(t("unmark_all"), () => unmark(papers)))]);
     }
     show();
     return [place, problems];
@@ -151,27 +147,31 @@ function feedsPart(asked) {
   const [made, tried] = problemsOf();
   const list = h("ul", { class: "kept" });
   const show = async () => fill(list, (await call(FEEDS)).feeds.map(item));
+  const named = h("input", { size: "30", maxlength: "200", placeholder: asked.question.slice(0, 200) });
   const shown = h("input", { readonly: true, size: "40", onfocus: () => shown.select() });
+  const copy = button(t("feed_copy"), () => { if (copyOf(shown)) copy.textContent = t("feed_copied"); });
   async function create() {
+    const { k, sort, ...search } = body(asked); // all papers, not only the shown ones
     await tried(async () => {
-      shown.value = (await call(FEEDS, { body: body(asked) })).address;
+      shown.value = (await call(FEEDS, { body: { ...search, name: named.value.trim() } })).address;
+      copy.textContent = t("feed_copy");
       await show();
     })();
-    if (shown.value && !made.hasChildNodes()) fill(made, h("label", {}, t("feed_address"), " ", shown));
+    if (shown.value && !made.hasChildNodes()) fill(made, h("label", {}, t("feed_address"), " ", shown), " ", copy);
   }
   const remove = (id) => tried(async () => {
     shown.value = "";
     await call(`${FEEDS}/${id}`, { method: "DELETE" });
     await show();
   });
-  const item = ({ id, question, index, papers }) => h("li", { "data-feed": id },
-    h("span", { lang: langOf(question) }, question),
-    h("span", { class: "meta" }, ` ${index} · ${t("feed_papers", { n: papers })} `),
-    button(t("feed_delete"), remove(id), { class: "plain", "data-key": `delete:${id}`, "aria-label": t("feed_delete_of", { question: question.slice(0, 100) }) }));
+  const item = ({ id, name, question, index, papers }) => h("li", { "data-feed": id },
+    h("span", { lang: langOf(name) }, name),
+    h("span", { class: "meta" }, ` ${[name !== question && question, index, t("feed_papers", { n: papers })].filter(Boolean).join(" · ")} `),
+    button(t("feed_delete"), remove(id), { class: "plain", "data-key": `delete:${id}`, "aria-label": t("feed_delete_of", { question: name.slice(0, 100) }) }));
   show().catch(() => {}); // without the list a feed can still be created
   return h("div", { class: "feeds" },
     h("p", {}, t("feed_about")),
-    h("div", { class: "row" }, button(t("feed_create"), create, { "data-feed-create": true })),
+    h("div", { class: "row" }, h("label", {}, t("feed_name"), " ", named), button(t("feed_create"), create, { "data-feed-create": true })),
     made,
     list);
 }
@@ -200,10 +200,10 @@ export function showKept(open) {
   });
 }
 
-/** End the session, and remove the searches of this browser, of all keys: other people may use it. */
+/** End the session, and remove what this browser keeps, of all keys: other people may use it. */
 async function leave() {
   const left = await call(SESSION, { method: "DELETE" });
-  for (const name of Object.keys(localStorage)) if (name.startsWith(HISTORY)) localStorage.removeItem(name);
+  forget(localStorage);
   forget();
   tabs.postMessage("left");
   location.assign(left?.continue_at ?? "/"); // the session of the provider, or of the proxy

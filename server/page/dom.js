@@ -55,16 +55,23 @@ export function langOf(text, given) {
 /** Check whether a key belongs to an input method that is composing. */
 export const isComposing = (event) => event.isComposing || event.keyCode === 229;
 
-/** Create a button that shows and hides the content, which `content` creates on first use. */
-export function disclosure(label, content, attributes = {}) {
+/** Create a button that shows and hides a place, which `make` fills on first use; `shown` is called whenever it opens. */
+export function folding(make, attributes = {}, shown = () => {}) {
   const place = h("div", { hidden: true });
-  const button = h("button", { type: "button", class: "plain", "aria-expanded": "false", ...attributes, onclick: open }, label);
-  async function open() {
-    const shown = place.hidden;
-    place.hidden = !shown;
-    button.setAttribute("aria-expanded", String(shown));
-    if (shown && !place.hasChildNodes()) place.replaceChildren(await content());
+  const button = h("button", { type: "button", class: "plain", "aria-expanded": "false", ...attributes, onclick: () => open(place.hidden) });
+  function open(on) {
+    place.hidden = !on;
+    button.setAttribute("aria-expanded", String(on));
+    if (on && !place.hasChildNodes()) make(place);
+    if (on) shown();
   }
+  return { button, place, open };
+}
+
+/** Create a button that shows and hides the content, which `content` creates on first use. */
+export function disclosure(label, content, attributes) {
+  const { button, place } = folding(async () => place.replaceChildren(await content()), attributes);
+  button.append(label);
   return [button, place];
 }
 
@@ -91,6 +98,13 @@ export function save(name, blob) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+/** Select a text or the content of a field and copy it; return whether the browser allows that. Unlike the newer interface this works without https. */
+export function copyOf(element) {
+  if (element.select) element.select();
+  else getSelection().selectAllChildren(element);
+  return document.execCommand("copy");
 }
 
 /** Show [name, value] pairs as bars; the longest is the greatest value, or `most`. */

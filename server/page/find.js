@@ -150,9 +150,7 @@ async function search(next, resume) {
 
 /** Stop, and show the papers found so far, in their final order. */
 async function stop() {
-  running?.abort();
-  running = null;
-  searching(false);
+  leave();
   say(t("find_stopping"));
   const stopped = shown;
   const kept = shown.id && await settled(shown.id).catch(() => undefined);

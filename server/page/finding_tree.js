@@ -3,7 +3,7 @@
 // Nested lists with buttons that open their parts. A part is created when it is opened, a few rows at a time; new rows
 // are appended, so that nothing moves while the reader looks at it or has the focus in it.
 
-import { byId, fill, h, langOf } from "./dom.js";
+import { byId, fill, folding, h, langOf } from "./dom.js";
 import { paperLine } from "./found_papers.js";
 import { groupKey, queriesKey } from "./found_so_far.js";
 import { number, t } from "./i18n.js";
@@ -99,11 +99,11 @@ export function growingTree(found, index) {
     let chosen = false; // opened or closed by the reader; then it does not open automatically
     let relevant;
     let others;
-    const fold = folding("branch", update, (place) => {
+    const fold = folding((place) => {
       relevant = rowList(label);
       others = foldedRows();
       place.append(relevant.list, others.element);
-    });
+    }, { class: "branch" }, update);
     fold.button.append(name, " ", counts);
     fold.button.addEventListener("click", () => { chosen = true; });
     function update() {
@@ -127,14 +127,14 @@ export function growingTree(found, index) {
   function foldedRows() {
     let list;
     let papers = [];
-    const fold = folding("plain", () => list.update(papers), (place) => {
+    const fold = folding((place) => {
       list = rowList(t("find_below_list"));
       place.append(list.list);
-    });
+    }, {}, () => list.update(papers));
     const element = h("div", { class: "others", hidden: true }, fold.button, fold.place);
     function update(now) {
       papers = now;
-      const waiting = papers.filter((paper) => !isJudged(paper)).length;
+      const waiting = papers.filter(({ score }) => score === null || score === undefined).length;
       const low = papers.length - waiting;
       element.hidden = !papers.length;
       fold.button.textContent = [low > 0 && t("find_below", { n: low }), waiting > 0 && t("find_waiting", { n: waiting })].filter(Boolean).join(", ");
@@ -168,19 +168,4 @@ export function growingTree(found, index) {
       }
     },
   };
-}
-
-const isJudged = (paper) => paper.score !== null && paper.score !== undefined;
-
-/** A button that shows and hides a place, which `make` fills on first use. */
-function folding(kind, update, make) {
-  const place = h("div", { hidden: true });
-  const button = h("button", { type: "button", class: kind, "aria-expanded": "false", onclick: () => open(place.hidden) });
-  function open(on) {
-    if (on && !place.hasChildNodes()) make(place);
-    place.hidden = !on;
-    button.setAttribute("aria-expanded", String(on));
-    if (on) update();
-  }
-  return { button, place, open };
 }

@@ -21,9 +21,8 @@ export function foundSoFar() {
 
   function takePaper(paper) {
     const known = papers.get(paper.id);
-    const made = { ...known, ...paper };
-    papers.set(paper.id, made);
-    const { kind, of } = made.found_by;
+    papers.set(paper.id, { ...known, ...paper });
+    const { kind, of } = papers.get(paper.id).found_by;
     const key = groupKey(kind, of);
     if (!known) inGroup(key).push(paper.id);
     return [key];

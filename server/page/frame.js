@@ -4,7 +4,7 @@ import { askForKey, openAccess, wantsKey } from "./access.js";
 import { call, query } from "./api.js";
 import { byId, fill, h, isComposing, langOf, toggles } from "./dom.js";
 import { language, learn, t } from "./i18n.js";
-import { showCount } from "./kept.js";
+import { showMarks } from "./kept.js";
 import { SOURCES, isSources, sourcesIn } from "./papers.js";
 import { say, sayProblem } from "./status.js";
 
@@ -24,17 +24,25 @@ export function openFrame(send, link) {
     const q = field.value.trim();
     byId(link).search = query({ q, index: q && byId("index").value });
   });
-  opens("open-marked", ({ showMarked }) => showMarked());
   window.addEventListener("offline", () => say(t("problem_offline")));
   viewButtons().forEach((button) => button.addEventListener("click", () => { view(button.dataset.show); byId(button.dataset.show).focus(); }));
+  openTools();
+}
+
+/** Open the tools of every page: marked papers, the session, the reader's preferences. */
+export function openTools() {
+  opens("open-marked", ({ showMarked }) => showMarked());
   openPreferences();
-  showCount();
+  showMarks();
   openAccess();
 }
 
 /** Let a button open a dialog, whose module is loaded then. */
 export function opens(button, open) {
-  byId(button).addEventListener("click", () => import("./dialogs.js").then(open, () => sayProblem({ code: "offline" })));
+  byId(button).addEventListener("click", () => {
+    document.querySelector('#menu[aria-expanded="true"]')?.click();
+    import("./dialogs.js").then(open, () => sayProblem({ code: "offline" }));
+  });
 }
 
 /** Fit the field's height to its text, if the browser does not. */
@@ -59,7 +67,7 @@ export function view(name) {
 }
 
 /** Enable the buttons that need scripts: language, colours, and others on the page. Cookies keep the choices for the server. */
-export function openPreferences() {
+function openPreferences() {
   const root = document.documentElement;
   const keep = (name, value) => { document.cookie = `${name}=${value}; Path=/; Max-Age=31536000; SameSite=Strict`; };
   const button = byId("theme");

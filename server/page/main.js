@@ -89,7 +89,7 @@ async function run(next, { before, find = search, push = true, again = false, me
   if (!only) leavePassage();
   if (!asked.question) return start();
   document.title = `${asked.question.slice(0, 80)} – ${TITLE}`;
-  show(true);
+  document.body.classList.add("asked");
   if (!before && !only) view(asked.ask ? "answer" : "results");
   byId("results").setAttribute("aria-busy", "true");
   say(message ? `${message} ${t("searching")}` : t("searching"));
@@ -172,12 +172,8 @@ async function startAnswer(again = false) {
 
 // Display
 
-function show(columns) {
-  document.body.classList.toggle("asked", columns);
-}
-
 function start() {
-  show(false);
+  document.body.classList.remove("asked");
   document.title = TITLE;
   say("");
   result = null;

@@ -1,10 +1,10 @@
 // The operator's view: indexes, running builds, health, times; keys are created and revoked.
 
-import { askForKey, openAccess, wantsKey } from "./access.js";
+import { askForKey, wantsKey } from "./access.js";
 import { call } from "./api.js";
 import { byId, fill, h } from "./dom.js";
 import { has, learn, moment, number, t } from "./i18n.js";
-import { openPreferences } from "./frame.js";
+import { openTools } from "./frame.js";
 import { attempt, describe, say, sayProblem } from "./status.js";
 
 const KEYS = "/api/v1/keys";
@@ -129,8 +129,7 @@ async function show() {
   }
 }
 
-openPreferences();
-openAccess();
+openTools();
 await learn("operator");
 await show();
 setInterval(() => { if (!document.hidden) show(); }, EVERY_MS);

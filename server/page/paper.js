@@ -1,11 +1,16 @@
-// A paper's page is complete without this script; it adds the reader's preferences, the mark, and citations to copy.
+// A paper's page is complete without this script; it adds the tools, the way back, the mark, and citations to copy.
 
 import { byId, disclosure } from "./dom.js";
 import { t } from "./i18n.js";
 import { markBox } from "./kept.js";
-import { openPreferences } from "./frame.js";
+import { openTools } from "./frame.js";
 
-openPreferences();
+openTools();
+const back = byId("back");
+if (back && history.length > 1 && document.referrer.startsWith(`${location.origin}/`)) {
+  back.hidden = false;
+  back.addEventListener("click", (event) => { event.preventDefault(); history.back(); });
+}
 const place = byId("mark");
 const cite = byId("cite");
 if (cite) {

@@ -37,8 +37,8 @@ export const partOf = (place) => (isSources(place) ? { sources: sourcesIn(place)
 /** Return the target of a result or an answer; undefined if it names none. */
 export const placeOf = ({ index, sources }) => index ?? (sources && `${SOURCES}${sources.join(",")}`);
 
-/** The address of a hit: a page here, or for a paper of a source the address that the server found safe, if any. */
-export const hitAddress = (hit, place) => (isSources(place) ? hit.url : paperAddress(hit.doc_id, place, hit.passage_id));
+/** The address of a hit: a page here, at its top or at a passage, or for a paper of a source the address that the server found safe, if any. */
+export const hitAddress = (hit, place, passageId) => (isSources(place) ? hit.url : paperAddress(hit.doc_id, place, passageId));
 
 /** A title that links to its paper, if that has an address. */
 export const linked = (address, attributes, ...content) =>

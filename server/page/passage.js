@@ -46,7 +46,7 @@ export function openPassage(hit, { number, sentence = "", searched = [], index }
   from.setAttribute("aria-expanded", "true");
   const lang = langOf(hit.text || hit.title, hit.lang);
   const spans = sentence ? supportingSpans(sentence, hit.text ?? "", langOf(sentence) === lang ? [] : searched) : [];
-  const address = hitAddress(hit, index);
+  const address = hitAddress(hit, index, hit.passage_id);
   const title = h("h3", { class: "title", id: "beside-title", tabindex: "-1", lang: langOf(hit.title, hit.lang) }, `[${number}] ${hit.title}`);
   const panel = h("section", { class: "beside", "aria-labelledby": "beside-title", "data-passage-beside": hit.passage_id },
     h("header", {}, title, h("button", { type: "button", onclick: closePassage, "aria-keyshortcuts": "Escape" }, t("close"))),

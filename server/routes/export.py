@@ -1,7 +1,6 @@
 """Export of references, of reference lists in a style, and of answers: of papers, or of hits of a search."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -24,7 +23,6 @@ from retriever.errors import BadFilter, UnknownPaper
 from retriever.exports import export_named, export_names
 from retriever.index import SearchIndex
 from retriever.papers.records import records_of_hits, records_of_papers
-from retriever.reference import Record
 from retriever.request import MAX_CHARACTERS
 from retriever.search import search
 from server.api.description import MOST_CITED
@@ -215,16 +213,6 @@ def _check(call: ExportCall) -> None:
         raise InvalidCall(f"cite is the style of {', '.join(DOCUMENT_FORMATS)}; leave it out")
 
 
-def _written(call: ExportCall, records: Sequence[Record], answer: CitedAnswer | None) -> bytes:
-    """Write the file of papers, or of an answer that cites them."""
-    if form := DOCUMENT_FORMATS.get(call.format):
-        style = call.cite or STYLE
-        return form.encoded(
-            cited_document(answer, records, style) if answer else list_document(style, records)
-        )
-    return b"".join(export_named(call.format).encoded(records))
-
-
 async def _export(request: Request, call: ExportCall, services: Services) -> Response:
     """Read the records of papers by ids, or of the hits of the call's question, and make the file."""
     _check(call)
@@ -248,7 +236,15 @@ async def _export(request: Request, call: ExportCall, services: Services) -> Res
         if ids and not records:
             where = f"the index {of.index} has" if of.index else "the sources have"
             raise UnknownPaper(f"{where} none of these papers")
-        written = await asyncio.to_thread(_written, call, records, answer)
+
+        def content() -> bytes:
+            if (document := DOCUMENT_FORMATS.get(call.format)) is None:
+                return b"".join(export_named(call.format).encoded(records))
+            style = call.cite or STYLE
+            cited = cited_document(answer, records, style) if answer else list_document(style, records)
+            return document.encoded(cited)
+
+        written = await asyncio.to_thread(content)
     form = DOCUMENT_FORMATS.get(call.format) or export_named(call.format)
     headers = saved_as(f"{of.index or '-'.join(of.sources)}{form.extension}")
     headers |= {MISSING: str(missing)} if missing else {}

@@ -15,7 +15,6 @@ from typing_extensions import TypedDict
 
 from base.versions import installed_version
 from indexer.versions.manifest import Manifest
-from retriever.calls import IndexSearch
 from retriever.index import SearchIndex
 from retriever.papers.records import records_of_papers
 from retriever.reference import csl_item, web_address, year_of
@@ -24,7 +23,7 @@ from server.addresses import paper_address, public_address
 from server.api.schemas import Shaped
 from server.errors import UnknownSearch
 from server.html import CHECKED, rendered
-from server.kept_searches.feeds import UNKNOWN, Feed
+from server.kept_searches.feeds import UNKNOWN, Feed, FeedCall
 from server.limits.gate import Read
 from server.services import Services, Shared
 from server.targets import AskedSearch, admitted_search, open_target
@@ -33,7 +32,6 @@ from server.transport.entrance import count_wrong_key
 router = APIRouter(tags=["search"])
 
 MEDIA_TYPE = "application/atom+xml"
-MOST_ENTRIES = 100
 LONGEST_ABSTRACT = 5_000  # characters
 PAGE_NAMES = {"question": "q", "exclude": "not"}  # fields with another name on the page
 
@@ -42,6 +40,7 @@ class FeedState(TypedDict):
     """A feed of a search; times are in UTC."""
 
     id: str
+    name: str
     question: str
     index: str
     created: str
@@ -57,7 +56,7 @@ class NewFeed(FeedState):
 
 @router.post("/api/v1/feeds", status_code=201)
 async def create_feed(
-    request: Request, call: IndexSearch, services: Shared
+    request: Request, call: FeedCall, services: Shared
 ) -> Annotated[dict[str, Any], Shaped(NewFeed)]:
     """Search, and create an Atom feed of the search: an address whose holder sees the feed, nothing else."""
     caller = visit_of(request).caller
@@ -112,7 +111,7 @@ async def feed_by_key(request: Request, key: str, services: Shared) -> Response:
     document = rendered(
         "feed.xml",
         id=UUID(hex=feed.id).urn,
-        title=call.question,
+        title=call.name or call.question,
         index=feed.index,
         page=_page(call, feed.index),
         updated=feed.updated,
@@ -120,7 +119,13 @@ async def feed_by_key(request: Request, key: str, services: Shared) -> Response:
         public=public_address(services.server, request),
         papers=[_paper(record, feed.index, found) for record, found in records],
     )
-    return _checked(request, document.encode())
+    content = document.encode()  # or 304 if the reader has it (RFC 9110, 13.1.2; tags are compared weakly)
+    tag = f'"{sha256(content).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": f"private, {CHECKED}"}
+    known = request.headers.get("if-none-match", "")
+    if known.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in known.split(",")}:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=MEDIA_TYPE, headers=headers)
 
 
 def _paper(record: dict[str, Any], index: str, found: str) -> dict[str, Any]:
@@ -143,7 +148,7 @@ async def _records(
     request: Request, services: Services, feed: Feed
 ) -> tuple[str, list[tuple[dict[str, Any], str]]]:
     """Return the published version, and the newest papers of the feed that it contains, newest first."""
-    times = await asyncio.to_thread(services.feeds.newest, feed, MOST_ENTRIES)
+    times = await asyncio.to_thread(services.feeds.newest, feed)
 
     async def of_version(version: SearchIndex) -> tuple[str, list[tuple[Any, str]]]:
         records = await version.run(records_of_papers, list(times))
@@ -151,16 +156,6 @@ async def _records(
 
     async with services.gate.admit(request, "read"):
         return await (await services.indexes.get(feed.index)).ask(of_version)
-
-
-def _checked(request: Request, content: bytes) -> Response:
-    """Return the content, or 304 if the reader has it (RFC 9110, 13.1.2; tags are compared weakly)."""
-    tag = f'"{sha256(content).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": f"private, {CHECKED}"}
-    known = request.headers.get("if-none-match", "")
-    if known.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in known.split(",")}:
-        return Response(status_code=304, headers=headers)
-    return Response(content, media_type=MEDIA_TYPE, headers=headers)
 
 
 async def _opened(request: Request, services: Services, key: str) -> Feed:
@@ -203,14 +198,16 @@ def _version_of(manifest: Manifest) -> str:
 
 
 def _state(feed: Feed) -> dict[str, Any]:
-    shown = ("id", "index", "created", "updated", "papers")
-    return {"question": feed.search.question} | {name: getattr(feed, name) for name in shown}
+    call, shown = feed.search, ("id", "index", "created", "updated", "papers")
+    named = {"name": call.name or call.question, "question": call.question}
+    return named | {name: getattr(feed, name) for name in shown}
 
 
-def _page(call: IndexSearch, index: str) -> str:
+def _page(call: FeedCall, index: str) -> str:
     """Return the address of the search on the page (page/asked.js)."""
     given = {PAGE_NAMES.get(name, name): value for name, value in call.given_values().items()}
     strategy = given.get("strategy") and json.dumps(given["strategy"], ensure_ascii=False)
     literal = not call.conditions and "1"
-    values = {**given, "strategy": strategy, "literal": literal, "conditions": None, "index": index}
+    unshown = {"conditions": None, "name": None}
+    values = {**given, "strategy": strategy, "literal": literal, **unshown, "index": index}
     return f"/?{urlencode({name: value for name, value in values.items() if value}, doseq=True)}"

@@ -58,7 +58,8 @@ async def chat_completions(
     completion = Completion(normalize("NFC", call.model))
     pieces = pieces_of(request, services, target, asked, streams=bool(call.stream))
     if call.stream:
-        return EventStream(pieces, partial(completion.written, with_usage=call.with_usage))
+        with_usage = bool(call.stream_options and call.stream_options.include_usage)
+        return EventStream(pieces, partial(completion.written, with_usage=with_usage))
     return await completion.whole(pieces)
 
 

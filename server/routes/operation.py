@@ -20,7 +20,7 @@ from indexer.errors import UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import COMMITTED, PLAN, TANTIVY_META, unfinished_builds
 from indexer.versions.store.engines import index_names, open_store
-from server.access.callers import visit_of
+from server.access.callers import may_see, visit_of
 from server.access.keys import KeyCall
 from server.addresses import sources_named
 from server.api.schemas import Shaped
@@ -31,7 +31,7 @@ from server.monitoring.audit import note_change
 from server.monitoring.metrics import running_and_waiting, stage_times
 from server.monitoring.search_statistics import read_statistics
 from server.problems import code_of
-from server.services import Services, Shared
+from server.services import Shared
 from server.stopping import STOPPING
 
 router = APIRouter(tags=["operation"])
@@ -53,6 +53,7 @@ class Ready(TypedDict):
     status: Literal["ok"]
     indexes: Annotated[int, Field(description="number of indexes")]
     errors: NotRequired[Annotated[list[str], Field(description="codes of the indexes that cannot be opened")]]
+    unreadable: NotRequired[Annotated[list[str], Field(description="their names, if visible to the caller")]]
 
 
 @router.get("/healthz")
@@ -63,10 +64,10 @@ async def healthz(services: Shared) -> Annotated[Alive, Shaped(Alive)]:
 
 
 @router.get("/readyz")
-async def readyz(services: Shared) -> Annotated[Ready, Shaped(Ready)]:
-    """Report that questions can be answered, and the errors of indexes that cannot be opened; runs no query.
+async def readyz(request: Request, services: Shared) -> Annotated[Ready, Shaped(Ready)]:
+    """Report that questions can be answered, and which indexes cannot be opened; runs no query.
 
-    Names and messages need a key: `/api/v1/indexes`.
+    Where keys are needed, names are for callers with a key. `/api/v1/indexes` has messages too.
     """
     if services.stopping.is_set():
         raise Stopping(STOPPING)
@@ -76,10 +77,16 @@ async def readyz(services: Shared) -> Annotated[Ready, Shaped(Ready)]:
     if not indexes.started:
         raise indexes.trouble or Starting("the index is being opened; try again in a moment")
     errors = [code_of(error) for error in indexes.failures.values()]
+    is_reader = visit_of(request).caller.has("reader")
+    names = [name for name in indexes.failures if is_reader and may_see(name)]
     if indexes.opens_none:
-        raise NothingOpens(f"no index can be opened: {', '.join(sorted(set(errors)))}")
+        raise NothingOpens(f"no index can be opened: {', '.join([*names, *sorted(set(errors))])}")
     ready: Ready = {"status": "ok", "indexes": indexes.count}
-    return {**ready, "errors": errors} if errors else ready
+    if errors:
+        ready["errors"] = errors
+    if names:
+        ready["unreadable"] = names
+    return ready
 
 
 @router.get(
@@ -122,8 +129,16 @@ async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)
         asyncio.to_thread(running_and_waiting),
     )
     now, processes = datetime.now(UTC), services.server.processes
+    llm = services.settings.generator.llm
     return {
-        "server": _process(services),
+        "server": {
+            "shrag": installed_version("shrag"),
+            "started": STARTED.isoformat(timespec="seconds"),
+            "process": os.getpid(),
+            "workers": processes,
+            "engine": services.settings.indexer.engine,
+            "language_model": llm.model if llm.configured else None,
+        },
         "health": {
             "stopping": services.stopping.is_set(),
             "indexes_listed": services.indexes.trouble is None,
@@ -141,18 +156,6 @@ async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)
         },
         "times": times,
         "keys": [key.as_record(now) | {"today": services.gate.days.used(key.id)} for key in keys.values()],
-    }
-
-
-def _process(services: Services) -> dict[str, Any]:
-    llm = services.settings.generator.llm
-    return {
-        "shrag": installed_version("shrag"),
-        "started": STARTED.isoformat(timespec="seconds"),
-        "process": os.getpid(),
-        "workers": services.server.processes,
-        "engine": services.settings.indexer.engine,
-        "language_model": llm.model if llm.configured else None,
     }
 
 

@@ -1,23 +1,28 @@
 """Papers and passages as JSON, papers' pages at permanent addresses, and unAPI for literature managers."""
 
 from collections.abc import Mapping, Sequence
+from glob import escape
+from pathlib import Path as File
 from typing import Annotated, Any
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Path, Query, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from base.errors import ResourceError
+from base.settings.fields import listed
 from base.untrusted import one_line
 from indexer.corpora.normal_forms import whole_doi
+from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS
 from indexer.errors import UnknownIndex
 from retriever.calls import IndexName
 from retriever.citing.styles import style_names
 from retriever.errors import BadFilter, UnknownPaper
 from retriever.exports import export_named, export_names
+from retriever.index import SearchIndex
 from retriever.known_items import papers_of_doi
-from retriever.papers.page import PaperPage, PaperPassage, may_be_id, paper_page
+from retriever.papers.page import MOST_PASSAGES, PASSAGES, PaperPage, PaperPassage, may_be_id, paper_page
 from retriever.papers.page import passage as passage_with_paper
 from retriever.papers.records import records_of_papers
 from server.addresses import doi_address, paper_address, public_address
@@ -39,8 +44,9 @@ STYLE_NAMES = {
 # Keys of a record that have a fixed place on the page.
 PLACED = {
     *("id", "title", "title2", "abstract", "abstract2", "body", "lang", "references", "reference_list"),
-    "doc_id",
+    *("doc_id", "sections"),
 }
+FILE_TYPES = {".pdf": "application/pdf", ".txt": "text/plain", ".md": "text/plain", ".markdown": "text/plain"}
 
 MOST_UNAPI_ID = 10_000  # characters of a percent-encoded id
 Index = Annotated[IndexName, Query()]
@@ -74,17 +80,19 @@ async def passage(
 
 @router.get("/papers/{doc_id:path}", response_model=None, include_in_schema=False)
 async def page_of_paper(
-    request: Request, doc_id: str, services: Shared, index: Index = None
+    request: Request, doc_id: str, services: Shared, index: Index = None, whole: bool = False
 ) -> HTMLResponse | RedirectResponse:
     """Show a paper: record, passages, related papers, and metadata for literature managers.
 
-    A DOI in place of the id redirects to its paper.
+    A DOI in place of the id redirects to its paper. `whole`: with all passages.
     """
+    folders = listed(services.server.files)
     async with services.gate.admit(request, "read"):
         name = await services.indexes.chosen(index)
         opened = await services.indexes.get(name)
         try:
-            page = (await opened.run(paper_page, doc_id)).as_record()
+            found = await opened.run(paper_page, doc_id, passages=MOST_PASSAGES if whole else PASSAGES)
+            page, file = found.as_record(), await opened.run(file_of_paper, found.doc_id, folders)
         except UnknownPaper:
             if address := await _address_of_doi(services, doc_id, [name]):
                 return RedirectResponse(address, 302)
@@ -94,7 +102,36 @@ async def page_of_paper(
         title=f"{page['record'].get('title') or doc_id} – SHRAG",
         scripts=page_files().modules("paper.js"),
         **paper_values(page, name, public_address(services.server, request)),
+        file=file,
     )
+
+
+def file_of_paper(index: SearchIndex, doc_id: str, folders: Sequence[str]) -> File | None:
+    """Return the file of a full paper if the index was made of it and it lies in one of the folders.
+
+    An id is the path below the corpus, without the ending and with `_` for white space.
+    """
+    pattern = f"{escape(doc_id).replace('_', '?')}.*"
+    for corpus in map(File, index.manifest.source.get("paths", ()) if folders and doc_id[0] != "/" else ()):
+        for file in [corpus] if corpus.is_file() else corpus.glob(pattern):
+            path, name = file.resolve(), str(file.relative_to(corpus if corpus.is_dir() else corpus.parent))
+            is_served = any(path.is_relative_to(File(folder).resolve()) for folder in folders)
+            is_paper = FORBIDDEN_IN_IDENTIFIERS.sub("_", name.removesuffix(file.suffix)) == doc_id
+            if is_served and is_paper and path.suffix.lower() in FILE_TYPES and path.is_file():
+                return path
+    return None
+
+
+@router.get("/files/{doc_id:path}", response_model=None, include_in_schema=False)
+async def full_paper(request: Request, doc_id: str, services: Shared, index: Index = None) -> FileResponse:
+    """Send the file of a paper, from the folders of the setting `files`."""
+    async with services.gate.admit(request, "read"):
+        opened = await services.indexes.get(await services.indexes.chosen(index))
+        file = await opened.run(file_of_paper, doc_id, listed(services.server.files))
+    if file is None:
+        raise HTTPException(404, "no file of this paper is served")
+    media_type = FILE_TYPES[file.suffix.lower()]
+    return FileResponse(file, media_type=media_type, filename=file.name, content_disposition_type="inline")
 
 
 def paper_values(page: Mapping[str, Any], index: str, public: str) -> dict[str, Any]:
@@ -104,8 +141,12 @@ def paper_values(page: Mapping[str, Any], index: str, public: str) -> dict[str, 
     permalink = doi_address(record.get("doi"), index) or paper_address(doc_id, index)
     shown = {key: value for key, value in record.items() if key not in PLACED and value not in (None, "", [])}
     fields = {"id": doc_id, "permalink": f"{public}{permalink}"} | shown
+    begins = {each["text"].partition("\n")[0]: each["passage_id"] for each in reversed(page["passages"])}
+    sections = record["sections"] if isinstance(record.get("sections"), list) else []
+    listed_sections = [each for each in sections if isinstance(each, dict)]
     return {
         "paper": page,
+        "sections": [(each, begins.get(str(each.get("title")))) for each in listed_sections],
         "whole": {"doc_id": doc_id, "abstract": abstract, **record},
         "shown_fields": [
             (key, value if isinstance(value, list) else [value]) for key, value in fields.items()

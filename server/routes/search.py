@@ -152,9 +152,11 @@ async def _planned(request: Request, call: SearchCall, services: Services, upto:
 
 
 Form = Literal["json", "markdown", "docx"]
+JSON, MARKDOWN = "application/json", "text/markdown"
+FORMS = {"json": (JSON, "json"), "markdown": (MARKDOWN, "md"), "docx": (WORD, "docx")}
 CONTENT = {
-    "application/json": {"schema": {"type": "object", "required": ["search_record", "request", "hits"]}},
-    "text/markdown": {"schema": {"type": "string"}},
+    JSON: {"schema": {"type": "object", "required": ["search_record", "request", "hits"]}},
+    MARKDOWN: {"schema": {"type": "string"}},
     WORD: {"schema": {"type": "string", "format": "binary"}},
 }
 # The required fields of a record; saved records contain more.
@@ -169,11 +171,6 @@ EXAMPLE = {
     "queries": [],
     "hits": [{"rank": 1, "doc_id": "SAMPLE-BAT-011"}],
     "filtered": {},
-}
-FORMS = {
-    "json": ("application/json", "json"),
-    "markdown": ("text/markdown", "md"),
-    "docx": (WORD, "docx"),
 }
 
 

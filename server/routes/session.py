@@ -34,7 +34,10 @@ router = APIRouter()
 
 SESSIONS_BEGUN = Rate(per_minute=30, burst=30)  # per key
 SIGN_INS_BEGUN = Rate(per_minute=60, burst=30)  # per caller
-STARTED = "-sign-in"  # suffix of the cookie that binds a sign-in to the browser that started it
+STARTED = (
+    "-sign-in-"  # and a mark of the state: the suffix of the cookie of a sign-in that the browser started
+)
+MOST_STARTED = 5  # concurrent sign-ins of a browser
 SEE_OTHER = 303
 NOT_STORED = {"Cache-Control": "no-store"}
 
@@ -113,7 +116,7 @@ async def sign_out(request: Request, services: Shared) -> Response:
 
 def _described(services: Services, caller: Caller) -> Session:
     return {
-        "keys_needed": services.access_is_limited() and not services.server.open,
+        "keys_needed": not services.server.open and services.access_is_limited(),
         "signed_in": caller.is_sent_by_browser,
         "sign_in": "/sign-in" if services.sign_in and services.sign_in.has_provider else None,
         "person": caller.person or None,
@@ -133,9 +136,13 @@ async def begin(
     """Send the reader to the provider; `next` is the address of this server to return to."""
     sign_in = _sign_in(services)
     _count(request, services)
-    address, started = await sign_in.begin(next_)
+    address, state, started = await sign_in.begin(next_)
     response = RedirectResponse(address, SEE_OTHER)
-    set_cookie(response, cookie_name(request.scope, services.server), started, int(SIGN_IN_S), STARTED)
+    name = cookie_name(request.scope, services.server)
+    earlier = [each for each in request.cookies if each.startswith(name + STARTED)]
+    for old in earlier[: 1 - MOST_STARTED]:
+        set_cookie(response, name, suffix=old.removeprefix(name))
+    set_cookie(response, name, started, int(SIGN_IN_S), _suffix(state))
     return response
 
 
@@ -152,18 +159,23 @@ async def finish(request: Request, services: Shared) -> Response:
             raise SignInFailed("the response of the provider repeats a parameter", reason="repeated")
         token, visit.caller, path = await sign_in.finish(
             given,
-            cookie_in(request.scope, name + STARTED),
+            cookie_in(request.scope, name + _suffix(given.get("state", ""))),
             address=visit.caller.address,
             replaced=cookie_in(request.scope, name),
         )
     except ServerError as error:
         visit.reason = getattr(error, "reason", "") or type(error).__name__
         raise
-    response = RedirectResponse(sign_in.address_of(path), SEE_OTHER)
+    response = RedirectResponse(f"{services.server.public_url}{path}", SEE_OTHER)
     seconds = int(((visit.caller.expires or datetime.now(UTC)) - datetime.now(UTC)).total_seconds())
     set_cookie(response, name, token, seconds)
-    set_cookie(response, name, suffix=STARTED)
+    set_cookie(response, name, suffix=_suffix(given.get("state", "")))
     return response
+
+
+def _suffix(state: str) -> str:
+    """Return the suffix of the cookie of a sign-in: each tab has its own."""
+    return STARTED + digest_of(state)[:8].hex()
 
 
 @router.post(BACK_CHANNEL, include_in_schema=False)
@@ -172,7 +184,8 @@ async def log_out(request: Request, services: Shared) -> Response:
     visit = visit_of(request)
     visit.event = "back-channel sign-out"
     try:
-        token = _logout_token_in(await request.body())
+        tokens = parse_qs((await request.body()).decode("ascii", "replace"), max_num_fields=10)
+        token = ",".join(tokens.get("logout_token", ()))  # several are none that is valid
         person, visit.counts["sessions"] = await _sign_in(services).end_sessions_at(token)
     except (SignInFailed, ValueError) as error:
         visit.reason = getattr(error, "reason", "body")
@@ -184,13 +197,6 @@ async def log_out(request: Request, services: Shared) -> Response:
         raise
     visit.caller = Caller(visit.caller.address, person=person)
     return Response(headers=NOT_STORED)
-
-
-def _logout_token_in(body: bytes) -> str:
-    tokens = parse_qs(body.decode("ascii", "replace"), max_num_fields=10).get("logout_token", [])
-    if len(tokens) != 1:
-        raise SignInFailed("the body needs one logout_token", reason="body")
-    return tokens[0]
 
 
 def _sign_in(services: Services) -> SignIn:

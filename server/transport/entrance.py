@@ -47,18 +47,12 @@ FEEDS = "/feeds/"  # the address of a feed contains the feed's own key
 # Agents look in /.well-known/ for other ways to sign in.
 OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/", FEEDS)
 # The work of a call by its path; on other paths the route calls the gate.
+SEARCHES = "search keywords queries explain facets export record rerun".split()
 WORK_OF: dict[str, Work] = {
-    "/api/v1/search": "search",
+    **{f"/api/v1/{name}": "search" for name in SEARCHES},
+    "/plain": "search",
     "/api/v1/ask": "ask",
     "/api/v1/find-papers": "ask",
-    "/api/v1/keywords": "search",
-    "/api/v1/queries": "search",
-    "/api/v1/explain": "search",
-    "/api/v1/facets": "search",
-    "/api/v1/export": "search",
-    "/api/v1/record": "search",
-    "/api/v1/rerun": "search",
-    "/plain": "search",
     "/v1/chat/completions": "ask",
     "/mcp": "read",  # the work of a tool is counted when it is called
     "/mcp/": "read",

@@ -83,19 +83,19 @@ def as_record(findings: Sequence[Finding]) -> dict[str, Any]:
     return {"well": all_is_well(findings), "findings": found}
 
 
-def show_findings(findings: Sequence[Finding]) -> None:
+def show_findings(findings: Sequence[Finding], *, err: bool = False) -> None:
     """Print a table, with the remedies below it."""
     rows, before = [("check", "", "status", "found", "configured")], ""
     for finding in findings:
         check, before = ("" if finding.check == before else finding.check), finding.check
         rows.append((check, finding.subject, finding.status, finding.found, finding.configured))
     header, *found = wrapped_table(rows)
-    echo_lines(header)
+    echo_lines(header, err=err)
     for finding, lines in zip(findings, found, strict=True):
         for line in lines:
-            echo(styled(line, **STYLES[finding.status]))
-    echo()
+            echo(styled(line, **STYLES[finding.status]), err=err)
+    echo(err=err)
     for finding in findings:
         if finding.remedy:
             name = styled(f"{finding.check}, {finding.subject}", **STYLES[finding.status])
-            echo(name, f": {finding.remedy}")
+            echo(name, f": {finding.remedy}", err=err)

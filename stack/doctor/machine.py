@@ -23,7 +23,7 @@ from stack.settings_listing import settings_in_force
 LOCKS = Path(__file__).parents[2] / "requirements"
 PINNED = re.compile(r"^([a-z0-9-]+)==([^\s;\\]+)", re.MULTILINE)
 REQUIRED = re.compile(r"([A-Za-z0-9._-]+)(?:.*extra\s*==\s*['\"]([^'\"]+)['\"])?")
-SHOWN_EXTRAS = ("elasticsearch", "models")
+SHOWN_EXTRAS = "server citing pdf parquet hub plots elasticsearch models".split()
 OLDEST, NEWEST = (3, 11), (3, 12)
 OF_TESTS = "SHRAG_TEST_"
 # A version of 100,000 passages needs about 200 MB; an update temporarily needs the same again.

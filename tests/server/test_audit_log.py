@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from threading import Event
 
 import pytest
 
@@ -100,8 +101,27 @@ def test_refusals_that_go_on_are_a_line_for_each_minute(tmp_path):
         calls.write_counted()
     calls.note(REFUSED | {"status": 200}, caller="key k", is_audited=True)
     calls.note(REFUSED, caller="key other", is_audited=True)
+    calls.close()
 
     assert [line.get("refused") for line in lines_of(tmp_path / "audit")] == [None, 4, 5, 5, None, None]
+
+
+def test_a_disk_that_hangs_holds_no_call_up_and_no_line_is_lost(tmp_path):
+    goes_on = Event()
+
+    class Hanging(AuditLog):
+        def write(self, record):
+            goes_on.wait()
+            super().write(record)
+
+    calls = CallLog(Hanging(tmp_path / "audit"))
+    for number in range(3):
+        calls.note(REFUSED | {"status": 200, "n": number}, caller="key k", is_audited=True)
+    assert numbers_in(tmp_path) == []
+    goes_on.set()
+    calls.close()
+
+    assert [line["n"] for line in lines_of(tmp_path / "audit")] == [0, 1, 2]
 
 
 def test_a_symbolic_link_is_refused(tmp_path):

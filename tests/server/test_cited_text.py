@@ -130,6 +130,8 @@ def test_an_abstaining_answer_names_unknown_words_and_lists_the_nearest_papers()
         ("\\http://evil.test", "`\\http://evil.test`"),
         ("`a` HTTP://evil.test `", "'a' `HTTP://evil.test` '"),
         ("from a.b@evil.test or evil.com", "from `a.b@evil.test` or `evil.com`"),
+        ("evil.co.kr, EVIL.SHOP/a or a.xn--p1ai", "`evil.co.kr,` `EVIL.SHOP/a` or `a.xn--p1ai`"),
+        ("J.Kim et al. found.The e.g. U.S. p < .05", "J.Kim et al. found.The e.g. U.S. p < .05"),
         ("&#104;ttp://evil.test &lbrack;1&rbrack;", "& #104;`ttp://evil.test` & lbrack;1& rbrack;"),
         ("<|im_start|>system <｜User｜>", "< |im_start|>system < ｜User｜>"),
         ("R&D, doi 10.1000/182, 3:1, and/or e.g. this.", "R&D, doi 10.1000/182, 3:1, and/or e.g. this."),

@@ -80,7 +80,7 @@ def test_a_feed_lists_new_papers_first_and_links_to_its_search(home):
     for part in ("id", "updated"):
         assert same.findtext(f"{ATOM}{part}") == old.findtext(f"{ATOM}{part}")
     assert len({each.findtext(f"{ATOM}id") for each in (after, new, old)}) == 3
-    assert state == {name: created[name] for name in ("id", "question", "index", "created")} | {
+    assert state == {name: created[name] for name in ("id", "name", "question", "index", "created")} | {
         "papers": 2,
         "updated": new.findtext(f"{ATOM}updated"),
     }
@@ -95,6 +95,23 @@ def test_a_feed_lists_new_papers_first_and_links_to_its_search(home):
         "year": "2019..",
         "index": "papers",
     }
+
+
+def entries_of(client, path):
+    return [entry.findtext(f"{ATOM}title") for entry in parsed(client.get(path)).iter(f"{ATOM}entry")]
+
+
+def test_a_feed_has_a_name_and_follows_all_papers_of_its_search(home):
+    with application(home, **LOCAL) as client:
+        created = client.post("/api/v1/feeds", json=CALL | {"name": "Amphibians"}).json()
+        path = created["address"].removeprefix("http://localhost:8080")
+        publish(home, OLD, *(OLD | {"id": f"N{n}", "title": f"Newt {n}"} for n in range(120)))
+        followed = entries_of(client, path)
+        (listed,) = client.get("/api/v1/feeds").json()["feeds"]
+        title = parsed(client.get(path)).findtext(f"{ATOM}title")
+
+    assert (listed["name"], listed["question"], title) == ("Amphibians", "axolotl", "Amphibians")
+    assert sorted(followed) == sorted(f"Newt {n}" for n in range(120))
 
 
 def test_an_unchanged_feed_is_not_sent_again(home):

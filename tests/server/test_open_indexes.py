@@ -13,9 +13,10 @@ from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from server.indexes import KeptIndexes
+from tests.server.access.test_keys import bearer
 from tests.server.loading import PAPERS, publish_edition
 from tests.server.running import START_S as PATIENCE_S
-from tests.server.running import application, probe, wait_for
+from tests.server.running import add_key, application, probe, wait_for
 
 NAMES = ("first", "second", "third")
 
@@ -142,7 +143,15 @@ def test_a_server_that_can_open_none_of_its_indexes_is_not_ready_until_it_can(se
         answer = probe(client)
         assert (answer.status_code, answer.json()["code"]) == (503, "no-index-opens")
         assert "index-damaged" in answer.json()["detail"]
-        for file, content in zip(files, whole, strict=True):
+        for file, content in list(zip(files, whole, strict=True))[1:]:
             file.write_bytes(content)
-        again = wait_for(lambda: client.get("/readyz"), lambda answer: answer.status_code == 200)
-        assert again.json() == {"status": "ok", "indexes": len(NAMES)}
+        well = {"status": "ok", "indexes": len(NAMES)}
+        some = well | {"errors": ["index-damaged"]}
+        named = some | {"unreadable": ["first"]}
+        wait_for(lambda: client.get("/readyz").json(), lambda answer: answer == named)
+        for indexes, shown in (((), named), (("second",), some)):
+            key = add_key(settings.home, indexes=indexes)
+            assert client.get("/readyz", headers=bearer(key)).json() == shown
+            assert client.get("/readyz").json() == some
+        files[0].write_bytes(whole[0])
+        wait_for(lambda: client.get("/readyz").json(), lambda answer: answer == well)

@@ -2,9 +2,10 @@
 
 import re
 import xml.etree.ElementTree as ET
+from html import unescape
 from html.parser import HTMLParser
 from unicodedata import normalize
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from server.html import Reader, page_in
 from server.routes.papers import paper_values
 from tests.indexer.made_corpora import build, write_jsonl
-from tests.server.running import NO_LIMITS, application, serving
+from tests.server.running import NO_LIMITS, add_key, application, serving
 
 PAPER = {
     "id": "scans/gills.pdf",
@@ -68,6 +69,43 @@ def test_the_address_by_doi_stays_when_the_file_is_renamed(tmp_path):
         answered = client.get(link)
     assert answered.status_code == 200
     assert answered.url.path == "/papers/renamed.pdf"
+
+
+def test_a_full_paper_shows_its_sections_and_its_file_if_the_folder_is_served(tmp_path):
+    corpus, outside = tmp_path / "corpus", tmp_path / "outside.txt"
+    outside.write_text("Secret\n\nAbstract\nSecret.\n")
+    (corpus / "2021").mkdir(parents=True)
+    (corpus / "2021" / "gill notes.txt").write_text("Gills\n\nAbstract\nGills of the axolotl.\n")
+    (corpus / "linked.txt").symlink_to(outside)
+    build(tmp_path / "home", corpus, "papers")
+    gills, linked = ("/files/2021%2Fgill_notes?index=papers", "/files/linked?index=papers")
+    for served, status in ((str(corpus), 200), (str(tmp_path / "corp"), 404), ("", 404)):
+        with application(tmp_path / "home", files=served) as client:
+            answered = client.get(gills)
+            page = client.get("/papers/2021%2Fgill_notes?index=papers").text
+            assert (answered.status_code, gills in page) == (status, status == 200)
+            for path in (linked, "/files/..%2Foutside?index=papers", "/files/%2Fetc%2Fpasswd?index=papers"):
+                assert client.get(path).status_code == 404
+    record = {"sections": [{"title": "1 Introduction", "level": 1}, {"title": "Tails", "level": 2}]}
+    publish(tmp_path / "home", PAPER | record | {"tables": [{"caption": "Sizes", "rows": [["a", 1]]}]})
+    with application(tmp_path / "home") as client:
+        page = client.get("/papers/scans%2Fgills.pdf").text
+    assert '<li class="level-2">Tails</li>' in page
+    assert "caption: Sizes; rows: a, 1" in page
+    with application(tmp_path / "home", files=str(corpus)) as client:
+        add_key(tmp_path / "home")
+        assert client.get(gills).status_code == 401
+
+
+def test_authors_and_keywords_of_a_paper_are_searches(tmp_path):
+    publish(tmp_path, PAPER | {"authors": ['Ada "A" Kim'], "keywords": ["gills & tails"]}, OTHER)
+    with application(tmp_path) as client:
+        page = client.get("/papers/scans%2Fgills.pdf").text
+        links = [unescape(link) for link in re.findall(r'<dd><a href="(/\?q=[^"]+)"', page)]
+        found = [client.get(link.replace("/?", "/plain?")).text for link in links]
+    assert [dict(parse_qsl(link[2:]))["q"] for link in links] == ['author:"Ada  A  Kim"', "gills & tails"]
+    assert all("Axolotl gills" in text for text in found)
+    assert "Axolotl limbs" not in found[0]
 
 
 @pytest.mark.parametrize(("language", "word"), [("ko", "논문"), ("en", "papers")])

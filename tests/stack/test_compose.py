@@ -1,4 +1,4 @@
-"""docker-compose.yml: isolation, pinned images, documented variables, and the settings of its server."""
+"""docker-compose.yml (isolation, images, documented variables, settings of its server) and systemd units."""
 
 import re
 import subprocess
@@ -34,12 +34,10 @@ def environment_of(name: str, **variables: str) -> dict[str, str]:
             return match["rest"] if given else ""
         return given or match["rest"]
 
-    # A name without a value passes from .env, and is left out where .env does not have it.
-    found = {
-        name: variables.get(name) if text is None else VARIABLE.sub(value, text)
-        for name, text in SERVICES[name]["environment"].items()
-    }
-    return {name: text for name, text in found.items() if text is not None}
+    service = SERVICES[name]
+    from_file = variables if service.get("env_file") == [{"path": ".env", "required": False}] else {}
+    own = {name: VARIABLE.sub(value, text) for name, text in service["environment"].items()}
+    return from_file | own
 
 
 def settings_in(monkeypatch, **variables):
@@ -102,11 +100,16 @@ def test_without_its_password_elasticsearch_does_not_start():
     assert (done.returncode, done.stderr) == (1, b"set ELASTIC_PASSWORD in .env\n")
 
 
-def test_every_variable_of_the_server_is_a_setting_and_every_setting_of_models_is_passed_on(monkeypatch):
+OF_THE_CONTAINER = {"SHRAG_SERVER__HOST": "0.0.0.0", "SHRAG_SERVER__PORT": "8080"}
+
+
+def test_every_variable_of_the_server_is_a_setting_and_every_setting_of_the_server_is_passed_on(monkeypatch):
     names = {each.variable for each in all_settings().values()}
-    given = {name for name in SERVICES["server"]["environment"] if name.startswith("SHRAG_")}
-    of_models = re.compile("SHRAG_(ENCODER|RERANKER|CHECK|LLM)__")
-    assert {name for name in names if of_models.match(name)} <= given <= names
+    assert {name for name in SERVICES["server"]["environment"] if name.startswith("SHRAG_")} <= names
+    for name in names:
+        if name.startswith("SHRAG_SERVER__"):
+            assert environment_of("server", **{name: "given"})[name] == OF_THE_CONTAINER.get(name, "given")
+    assert environment_of("server", ELASTIC_PASSWORD="secret")["ELASTIC_PASSWORD"] == ""
     settings, server = settings_in(monkeypatch)
     assert (settings.indexer.engine, settings.indexer.encoder.provider) == ("tantivy", "none")
     assert (settings.generator.llm.configured, server.workers) == (False, 1)
@@ -153,3 +156,14 @@ def test_the_image_of_the_server_is_of_this_version_and_unprivileged():
     kept = (dockerfile.parent / f"{dockerfile.name}.dockerignore").read_text("utf-8").splitlines()
     packaged = project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
     assert {f"!{name}" for name in packaged} <= set(kept)
+
+
+@pytest.mark.parametrize(
+    "unit", sorted((ROOT / "docker" / "systemd").glob("*.service")), ids=lambda file: file.name
+)
+def test_every_file_that_a_unit_names_is_made_by_a_documented_command(unit):
+    page = (ROOT / "docs" / "how-to" / "deploying.md").read_text("utf-8")
+    commands = re.findall(r"^    (.*)$", page, re.MULTILINE)
+    named = set(re.findall(r"(?<=[=-])/(?:etc|var|opt)/[\w./-]+", unit.read_text("utf-8")))
+    made = {path for line in commands for path in re.findall(r"/(?:etc|var|opt)/[\w./-]+", line)}
+    assert {path for path in named if not path.startswith("/opt/shrag/")} <= made

@@ -1,5 +1,7 @@
 """`shrag init`: five answers become a shrag.toml, and nothing is written before the last one."""
 
+import json
+import re
 import stat
 import tomllib
 from pathlib import Path
@@ -8,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from shrag import cli
+from tests.stack.model_server import model_server
 
 ANSWERS = "indexes\n\nhttp://localhost:8000/v1/\nqwen\nhttps://search.example.org\n"
 
@@ -68,6 +71,24 @@ def test_options_replace_the_questions(here):
         init("--yes", "--home", "indexes", "--llm", "http://localhost:8000/v1", "--model", "m").exit_code == 0
     )
     assert written(here)["llm"] == {"base_url": "http://localhost:8000/v1", "model": "m"}
+
+
+def test_the_model_is_called_and_the_printed_variable_names_the_file(here, monkeypatch, tmp_path_factory):
+    with model_server() as server:
+        done = init("models.toml", "--yes", "--llm", server.base_url, "--model", "tiny-writer")
+        assert (done.exit_code, len(server.bodies)) == (0, 1)
+    [variable] = re.findall(r"export SHRAG_CONFIG=(\S+)", done.stdout)
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    for config, expected in ((variable, "tiny-writer"), ("", None)):
+        shown = CliRunner().invoke(cli, ["settings", "--json"], env={"SHRAG_CONFIG": config})
+        values = {each["key"]: each["value"] for each in json.loads(shown.stdout)["settings"]}
+        assert values["llm.model"] == expected
+
+
+def test_a_model_that_does_not_answer_is_reported_and_the_file_is_written(here):
+    done = init("--yes", "--llm", "http://127.0.0.1:9/v1", "--model", "m")
+    assert (done.exit_code, "language model" in done.stderr) == (0, True)
+    assert written(here)["llm"]["model"] == "m"
 
 
 @pytest.mark.parametrize(

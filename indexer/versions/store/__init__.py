@@ -10,7 +10,7 @@ from base.errors import InvalidCall, Remedy, ResourceError
 from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
-from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
+from indexer.errors import IndexDamaged, UnknownIndex
 from indexer.files.damage import map_write_errors
 from indexer.files.schema import StoredPassage
 from indexer.settings import EngineName
@@ -244,6 +244,7 @@ class IndexStore(Protocol):
         Raises:
             InvalidCall: the version does not exist.
             IndexDamaged: that version is unreadable too.
+            IndexMismatch: it has another format, which this program cannot read.
         """
         with suppress(IndexDamaged):
             self.require_current()
@@ -261,8 +262,7 @@ class IndexStore(Protocol):
             if version not in there:
                 what = f"index {self.name!r} has no version {version}, only {', '.join(map(str, there))}"
                 raise InvalidCall(what, index=self.name)
-            with suppress(IndexMismatch):  # another format cannot be checked
-                self.check_files(self.manifest_of(version))
+            self.check_files(self.manifest_of(version))
             self.point_to(version)
         return version
 

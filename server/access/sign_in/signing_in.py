@@ -85,8 +85,8 @@ class SignIn:
             raise SignInFailed("this server has no sign-in; use a key", reason="provider")
         return self._provider
 
-    async def begin(self, returns_to: str) -> tuple[str, str]:
-        """Start a sign-in; return the address at the provider, and the cookie that binds it to the browser.
+    async def begin(self, returns_to: str) -> tuple[str, str, str]:
+        """Start a sign-in; return the address at the provider, its state, and the cookie of the browser.
 
         `returns_to` is an address within this server, others become the first page.
 
@@ -95,9 +95,8 @@ class SignIn:
         """
         begun = await self.provider.begin()
         started = [begun["state"], begun["nonce"], begun["code_verifier"], local_path(returns_to)]
-        return begun["url"], urlsafe_b64encode(
-            json.dumps([time.time() + SIGN_IN_S, *started]).encode()
-        ).decode()
+        cookie = urlsafe_b64encode(json.dumps([time.time() + SIGN_IN_S, *started]).encode())
+        return begun["url"], begun["state"], cookie.decode()
 
     async def finish(
         self, given: Mapping[str, str], cookie: str | None, *, address: str, replaced: str | None
@@ -197,10 +196,6 @@ class SignIn:
             return await self._provider.sign_out_address(f"{self._public_url}/") if self._provider else None
         except ProviderFailed:  # the session of this server has ended all the same
             return None
-
-    def address_of(self, path: str) -> str:
-        """Return the public address of a path."""
-        return f"{self._public_url}{path}"
 
     def _pseudonym(self, provider: str, subject: str) -> str:
         """Return the pseudonym of a person: 16 letters and digits."""

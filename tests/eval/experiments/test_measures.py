@@ -1,5 +1,6 @@
 """Measures of experiments with values computed by hand, identity of papers, and names in reports."""
 
+from dataclasses import replace
 from datetime import date
 from typing import Any, cast
 
@@ -20,7 +21,17 @@ from eval.experiments.comparing import (
 )
 from eval.experiments.experiment import Results
 from eval.experiments.paper_identity import JudgedPapers, arxiv_id, identifiers_of, is_after
-from eval.experiments.report import Figure, Line, Outcome, Panel, Report, as_markdown, as_page, drawn
+from eval.experiments.report import (
+    Figure,
+    Line,
+    Outcome,
+    Panel,
+    Report,
+    as_markdown,
+    as_page,
+    drawable,
+    drawn,
+)
 from eval.statistics import wilson
 from indexer.corpora.papers import Paper
 
@@ -121,6 +132,15 @@ def test_names_of_users_are_text_in_the_report():
     assert "<td>a|b &lt;script&gt;\\x1b[31m&amp; ![x](http://example.org/x.png)</td>" in page
     for each in (text, page):
         assert not any(sign in each for sign in ("\x1b", "<script", "<img"))
+
+
+def test_without_matplotlib_an_outcome_has_its_tables_and_a_note(monkeypatch):
+    drawn_one = replace(OUTCOME, figures=(Figure("f", "", ()),))
+    monkeypatch.setattr("eval.experiments.report.find_spec", lambda _: None)
+    written = drawable(drawn_one)
+    assert (written.tables, written.figures) == (OUTCOME.tables, ())
+    assert "install-plots" in written.notes[-1]
+    assert drawable(OUTCOME) == OUTCOME
 
 
 @pytest.mark.needs_libraries

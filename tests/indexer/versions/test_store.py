@@ -75,6 +75,18 @@ def test_rollback_goes_back_one_by_one(store):
     assert [store.rollback(3), answering(store), store.rollback()] == [3, 3, 2]
 
 
+def test_a_version_that_this_program_cannot_read_is_not_made_the_current_one(store):
+    for _ in range(3):
+        publish(store)
+    file = store.version_path(2) / "manifest.json"
+    file.write_text(file.read_text().replace(f'"format": {FORMAT}', f'"format": {FORMAT - 1}'))
+
+    for refused in (store.rollback, partial(store.rollback, 2)):
+        with refusal(IndexMismatch, "papers", str(FORMAT - 1), remedies=Remedy.REBUILD):
+            refused()
+    assert (store.current(), store.rollback(1)) == (3, 1)
+
+
 def test_what_was_rolled_back_from_is_cleared_away_by_the_next_version(store):
     for _ in range(3):
         publish(store)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 
 import pytest
 
@@ -103,6 +104,21 @@ def test_a_report_is_markdown_in_the_language_of_the_question_and_quotes_as_text
     assert text.startswith("# 검색 기록\n")
     assert r"지식 그래프 \| \<b\>\*x\*\</b\>" in text
     assert "KG-KO" in text
+
+
+@pytest.mark.parametrize("method", ["shrag", "or", "paper", "boolean"])
+@pytest.mark.parametrize("most", ["2", "100"])
+def test_the_numbers_of_a_report_add_up(tmp_path, method, most):
+    file = tmp_path / "search.md"
+
+    done = call("search", "knowledge graph", "--name", NAME, "--method", method, "-k", most, "--record", file)
+
+    assert done.code == 0
+    rows = re.findall(r"^\| 1[56] \| ([^|]*) \| ([\d,]+) \|$", file.read_text("utf-8"), re.MULTILINE)
+    numbers = {name: int(number.replace(",", "")) for name, number in rows}
+    listed = numbers.pop("Papers listed")
+    assert 0 < listed <= int(most)
+    assert sum(-each if name.startswith("Left out") else each for name, each in numbers.items()) == listed
 
 
 @pytest.mark.parametrize(

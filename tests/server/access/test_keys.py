@@ -244,4 +244,5 @@ def test_a_server_whose_store_breaks_admits_nobody_until_it_is_whole(home, conte
     (home / FILE).write_bytes(b"")
     with application(home, open=True) as client:
         assert client.get("/healthz").json() == {"status": "ok", "errors": ["keys-unreadable"]}
-        assert probe(client).status_code == 200
+        assert probe(client).status_code == search(client).status_code == 200
+        assert client.get("/api/v1/session").json()["keys_needed"] is False

@@ -53,6 +53,13 @@ def test_a_key_is_asked_for_once_and_then_the_search_goes_on(with_keys, keyed_se
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("reader")
     assert page.evaluate(KEPT) == ["shrag-history", "shrag-key"]
+    page.keyboard.press("Escape")
+    hits(page).first.locator("[data-mark]").check()
+    tab = page.context.new_page()
+    tab.goto(page.url)
+    expect(hits(tab).first.locator("[data-mark]")).to_be_checked()  # the list outlives the tab
+    tab.close()
+    page.locator("#open-access").click()
     dialog.get_by_role("button").last.click()
     expect(page).to_have_url(f"{keyed_server[0].url}/")
     expect(page.locator("#key")).to_be_visible()

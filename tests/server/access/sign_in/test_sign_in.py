@@ -12,7 +12,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from joserfc import jwk
 
+from server.access.keys import digest_of
 from server.access.sign_in.signing_in import local_path
+from server.routes.session import MOST_STARTED
 from server.settings import SignInSettings
 from server.store import FILE
 from tests.generator.sample_index import ENGLISH, NAME, shrag
@@ -238,9 +240,25 @@ def test_a_response_that_was_changed_gives_no_access(browser, provider, change):
 
 @pytest.mark.parametrize("started", ['[9e9, "\\ud800", "", "", "/"]', "[" * 10_000, "[]", "7"])
 def test_a_changed_cookie_of_a_sign_in_gives_no_access(browser, started):
-    browser.cookies.set("shrag-sign-in", base64.urlsafe_b64encode(started.encode()).decode())
+    suffix = digest_of("x")[:8].hex()
+    browser.cookies.set(f"shrag-sign-in-{suffix}", base64.urlsafe_b64encode(started.encode()).decode())
 
     assert come_back(browser, {"state": "x", "code": "x"}).status_code == 403
+
+
+def test_two_tabs_sign_in_at_once_and_each_returns_to_its_page(browser, provider):
+    first, second = begin(browser, "/find"), begin(browser, "/operator")
+    for address, path in ((first, "/find"), (second, "/operator")):
+        answer = come_back(browser, provider.authorize(address))
+        assert (answer.status_code, answer.headers["location"]) == (303, f"http://localhost{path}")
+        assert has_access(browser)
+    assert [name for name in browser.cookies if "sign-in" in name] == []
+
+
+def test_a_browser_keeps_few_of_the_sign_ins_that_it_did_not_finish(browser):
+    for _ in range(MOST_STARTED + 3):
+        begin(browser)
+    assert len(browser.cookies) == MOST_STARTED
 
 
 def test_a_response_is_used_once(browser, provider):
