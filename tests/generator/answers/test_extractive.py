@@ -100,11 +100,9 @@ ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
             ["The river flooded 12 old towns in spring. The river flooded 90 old towns in spring."],
         ),
         (
-            [
-                "The plots lay on two soils. The flood lasted 3 days. On sand it did not differ. Why was it so?"
-            ],
+            ["It lay on two soils. The flood lasted 3 days. On sand it did not differ. Why was it so?"],
             {"keywords": (Keyword("flood", "en", ("flood",), 1.0),)},
-            ["The plots lay on two soils. The flood lasted 3 days. On sand it did not differ."],
+            ["It lay on two soils. The flood lasted 3 days. On sand it did not differ."],
         ),
         ([f"A flood came to Busan. {LONG}"], {}, ["A flood came to Busan."]),
     ],
