@@ -6,7 +6,7 @@ cover enough of it: of its subject, or of the keywords of its strategy in one la
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -27,15 +27,13 @@ from retriever.stages.hits import SearchResult
 from retriever.terms import Asked, SearchTerms, View
 
 MOST_SENTENCES = 6
-# Longest quotation in characters. Length and score below were chosen by `python -m tools.answers` and by the
-# answers to training questions of tydi.
-LONGEST_QUOTATION = 400
+# Longest quotation of several sentences, in characters. It and the scores below were chosen by
+# `python -m tools.answers` and by training questions of tydi (docs/results.md).
+LONGEST_QUOTATION = 500
 # Least lexical score of a quoted paper as a share of the best score; least share of a view of the question,
 # by importance, in its passage.
 SCORE_SHARE, PASSAGE_SHARE = 0.6, 0.33
-NUMBER_BONUS = (
-    0.3  # added to the share of a sentence with a number in an abstract: it is more often a finding
-)
+NUMBER_BONUS = 0.3  # added to the share of a sentence of an abstract with a number, which is often a finding
 # Two sentences are nearly the same if they share more than this part of the words of the shorter one.
 SAME = 0.7
 
@@ -56,9 +54,12 @@ class _Source:
     scores: tuple[float, ...]  # (share of the question, and the bonus) × the paper's share of the best score
 
     def span_of(self, places: Sequence[int]) -> Span | None:
-        """Return the span of successive sentences; None if they cannot be quoted."""
-        spans = [self.spans[place] if 0 <= place < len(self.spans) else None for place in sorted(places)]
-        return (spans[0][0], spans[-1][1]) if spans[0] and spans[-1] and all(spans) else None
+        """Return the span of successive sentences; None if they cannot be quoted, or only one by one."""
+        spans = [self.spans[place] if 0 <= place < len(self.spans) else None for place in places]
+        if not (spans[0] and spans[-1] and all(spans)):
+            return None
+        start, end = spans[0][0], spans[-1][1]
+        return (start, end) if len(spans) == 1 or end - start <= LONGEST_QUOTATION else None
 
 
 async def searched_terms(
@@ -162,30 +163,31 @@ def _quotations(sources: Sequence[_Source], most: int, *, in_context: bool) -> I
     ranked.sort(key=lambda each: -each[0].scores[each[1]])  # stable: by rank and place
     chosen, best = {source.rank: set[int]() for source in sources}, list[frozenset[str]]()
     for source, place in ranked:
-        places = chosen[source.rank]
-        left = most - sum(map(len, chosen.values()))
-        if left <= 0:
-            break
-        if place in places or _repeats(source.tokens[place], best):
+        places, left = chosen[source.rank], most - sum(map(len, chosen.values()))
+        run = _run_of(places, place) if in_context else [place]
+        if left <= 0 or place in places or not source.span_of(run) or _repeats(source.tokens[place], best):
             continue
         best.append(source.tokens[place])
-        window = [place]
-        for near in (place - 1, place + 1) if in_context else ():
-            span = source.span_of([*window, near])
-            fits = span and near not in places and span[1] - span[0] <= LONGEST_QUOTATION
-            if fits and not _repeats(source.tokens[near], best):
-                window.append(near)
-        places.update(window[:left])
+        places.add(place)
+        for near in (place - 1, place + 1)[: left - 1] if in_context else ():
+            if source.span_of(_run_of(places, near)) and not _repeats(source.tokens[near], best):
+                places.add(near)
     for source in sources:
-        runs: list[list[int]] = []
-        for place in sorted(chosen[source.rank]):
-            if in_context and runs and place == runs[-1][-1] + 1:
-                runs[-1].append(place)
-            else:
-                runs.append([place])
-        for run in sorted(runs, key=lambda run: -max(source.scores[place] for place in run)):
-            if span := source.span_of(run):
+        places = chosen[source.rank]
+        runs = {tuple(_run_of(places, place) if in_context else [place]) for place in places}
+        for sentences in sorted(runs, key=lambda run: (-max(source.scores[place] for place in run), run)):
+            if span := source.span_of(sentences):
                 yield source, span
+
+
+def _run_of(places: Collection[int], place: int) -> list[int]:
+    """Return a place with the successive places around it."""
+    first = last = place
+    while first - 1 in places:
+        first -= 1
+    while last + 1 in places:
+        last += 1
+    return [*range(first, last + 1)]
 
 
 def _repeats(own: frozenset[str], better: Sequence[frozenset[str]]) -> bool:

@@ -61,7 +61,7 @@ def test_below_the_threshold_it_abstains(sample, question):
 
 FLOODED = "The river flooded the old town in spring."
 LIKES = "{} like the river."
-LONG = f"Boats were kept {'far away ' * 45}for a year."
+LONG = f"Boats were kept {'far away ' * 55}for a year."
 ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
 
 
@@ -119,7 +119,7 @@ ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
         "nearly the same words",
         "other numbers",
         "the sentences before and behind",
-        "no context above 400 characters",
+        "no context above 500 characters",
     ],
 )
 def test_quoted_sentences(sample, texts, options, expected):
