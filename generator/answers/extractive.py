@@ -31,8 +31,8 @@ MOST_SENTENCES = 6
 # `python -m tools.answers` and by training questions of tydi (docs/results.md).
 LONGEST_QUOTATION = 500
 # Least lexical score of a quoted paper as a share of the best score; least share of a view of the question,
-# by importance, in its passage.
-SCORE_SHARE, PASSAGE_SHARE = 0.6, 0.33
+# by importance, in its passage, and in one of its sentences.
+SCORE_SHARE, PASSAGE_SHARE, SENTENCE_SHARE = 0.6, 0.33, 0.1
 NUMBER_BONUS = 0.3  # added to the share of a sentence of an abstract with a number, which is often a finding
 # Two sentences are nearly the same if they share more than this part of the words of the shorter one.
 SAME = 0.7
@@ -132,16 +132,19 @@ def _sources(
         passage = hit.passage
         if of_best < SCORE_SHARE or _share(tokens_of(passage.title, passage.text), views) < PASSAGE_SHARE:
             continue
-        spans, tokens, scores = [], [], []
+        spans, tokens, shares, scores = [], [], [0.0], []
         for span in quotable_spans(passage.text, result.question):
             text = passage.text[slice(*span)] if span else ""
-            excluded = any(each.mentions(text, index.analyzer) for each in exclusions)
+            if any(each.mentions(text, index.analyzer) for each in exclusions):
+                text = ""
             words = tokens_of("", text) if text else frozenset()
             bonus = NUMBER_BONUS * (in_context and passage.part == "abstract" and bool(NUMBER.search(text)))
-            spans.append(None if excluded else span)
+            spans.append(span if text else None)
             tokens.append(words)
-            scores.append(0.0 if excluded else (_share(words, views) + bonus) * of_best)
-        yield _Source(rank, passage, tuple(spans), tuple(tokens), tuple(scores))
+            shares.append(_share(words, views))
+            scores.append((shares[-1] + bonus) * of_best)
+        if max(shares) >= SENTENCE_SHARE:
+            yield _Source(rank, passage, tuple(spans), tuple(tokens), tuple(scores))
 
 
 def _share(tokens: frozenset[str], views: Sequence[View]) -> float:

@@ -71,29 +71,20 @@ async def rerank(
 
     A resumed search that found no other papers keeps its order.
     """
-    ranked, by_model = await _rerank(state, resources, step)
-    order = tuple((each.paper_id, each.score, each.why) for each in ranked) if by_model else ()
-    return replace(state, reranked=order), ranked
-
-
-async def _rerank(
-    state: FindingState, resources: FindResources, step: Step
-) -> tuple[list[RankedPaper], bool]:
-    """Return the papers, and whether a model ordered them."""
     request = resources.request
     if not request.does("reranking"):
-        return order_by_rules(state, request), False
+        return state, order_by_rules(state, request)
     in_index = await _counts_of_indexes(_cache(state, request), resources, step)
     ruled = order_by_rules(state, request, in_index)
     if not ruled:
-        return ruled, False
+        return state, ruled
     by_id = {ranked.paper_id: ranked for ranked in ruled}
     if by_id.keys() == {paper_id for paper_id, *_ in state.reranked}:
-        return [replace(by_id[each], score=score, why=why) for each, score, why in state.reranked], True
+        return state, [replace(by_id[each], score=score, why=why) for each, score, why in state.reranked]
     if resources.model is None:
         with step.step("reranking", papers=len(ruled)) as ranking:
             ranking.output = [ranked.paper_id for ranked in ruled]
-        return ruled, False
+        return state, ruled
     first = ruled[:MOST_RANKED]
     asks_for_time = bool(state.understanding and state.understanding.asks_for_time)
 
@@ -108,7 +99,8 @@ async def _rerank(
         inputs={"papers": [ranked.paper_id for ranked in first]},
     )
     ranked = await reranking.run(step, resources.model, resources.allowance)
-    return ranked, ranked is not ruled
+    order = tuple((each.paper_id, each.score, each.why) for each in ranked) if ranked is not ruled else ()
+    return replace(state, reranked=order), ranked
 
 
 async def _counts_of_indexes(

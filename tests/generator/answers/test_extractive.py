@@ -81,6 +81,7 @@ ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
         ),
         ([" ".join(map(LIKES.format, ANIMALS))], {}, [" ".join(map(LIKES.format, ANIMALS[:6]))]),
         ([*map(LIKES.format, ANIMALS[:3])], {}, [LIKES.format(ANIMALS[0])]),  # scores 1, 1/2, 1/3
+        ([*map(LIKES.format, ANIMALS[:3])], {"likelihood": None}, [*map(LIKES.format, ANIMALS[:3])]),
         (
             ["Fish like the river."],
             {"keywords": (Keyword("glacier", "en", ("glacier",), 8.0), *RIVER)},
@@ -112,6 +113,7 @@ ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
         "the best paper in any language",
         "at most six sentences",
         "a paper far below the best one",
+        "no lexical scores",
         "a paper with little of the question",
         "the question repeated",
         "a sentence repeated in the paper",
