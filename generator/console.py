@@ -21,6 +21,7 @@ from generator.answers.answer import (
     likelihood_line,
     not_checked_line,
     quoted,
+    searched_line,
 )
 from generator.answers.model_answer import readable
 from generator.checking import Hint
@@ -73,6 +74,9 @@ def live_progress(line_of: Callable[[StepEvent, int], str] = answer_line) -> Ite
 def show_answer(asked: AskResult) -> None:
     """Print evidence, likelihood and answer; for an abstention, the answer and then the nearest papers."""
     answer, result = asked.answer, asked.result
+    if result.question != asked.trace.record["request"]["question"]:
+        echo()
+        echo(searched_line(answer.language, result.question))
     if not answer.abstained:
         _show_papers("evidence", asked.evidence)
     echo()

@@ -37,12 +37,12 @@ UNCLEAR = Note("turns_unclear")
 
 # Without a model: words that refer to an earlier question, and the number of its keywords that are added.
 # "Is it possible …" refers to nothing; a determiner stands alone, a pronoun has a particle.
-ENGLISH_REFERENCES = "it its they them their this that these those he she his her him such and".split()
+ENGLISH_REFERENCES = "its they them their this that these those he she his her him such and".split()
 KOREAN_DETERMINERS = "그 이 해당 그런 이런 그러한 이러한 그건 그게 이건 이게 그럼 그러면 그렇다면".split()
 KOREAN_PRONOUNS = "그것 이것 그들 이들 거기 그때".split()
 ENGLISH_WORDS = "|".join(f"[{word[0].upper()}{word[0]}]{word[1:]}" for word in ENGLISH_REFERENCES)
 REFERENCES = re.compile(
-    rf"(?<![Ii]s )\b(?:{ENGLISH_WORDS})\b|\b(?:[Ww]hat|[Hh]ow) about\b"
+    rf"(?<![Ii]s )\b[Ii]t\b|\b(?:{ENGLISH_WORDS})\b|\b(?:[Ww]hat|[Hh]ow) about\b"
     rf"|(?<!\S)(?:{'|'.join(KOREAN_DETERMINERS)})(?=[\s,?])"
     rf"|(?<!\S)(?:{'|'.join(KOREAN_PRONOUNS)})[은는이가을를도의에로과와만서]{{0,2}}(?=[\s,?])"
 )

@@ -1,8 +1,7 @@
-"""Requests of chat programs for titles, tags and further questions, answered without a search.
+"""Requests of chat programs for titles, tags, tools and further questions, answered without a search.
 
-Such a request contains or follows the conversation and names the output format. The wording changes between
-versions, so at least two signs identify it; a reader's question has one at most. Open WebUI requests JSON
-under headings, with the conversation between tags. LibreChat and LobeChat request a title as text.
+Their form tells them from a reader's question in any language: they demand a JSON object or show emoji to
+choose from, contain the conversation, or stand below headings, and ask nothing themselves.
 """
 
 import json
@@ -21,7 +20,6 @@ from generator.request import Turn
 from generator.tracing import Step
 from indexer.corpora.papers import language_of
 
-FEWEST_SIGNS = 2
 # Characters of a request that are parsed, and that the model gets; the middle of a longer request is cut.
 MOST_READ, MOST_CHARACTERS = 40_000, 12_000
 LONGEST_TITLE, LONGEST_QUERY = 48, 300
@@ -29,34 +27,31 @@ NO_TITLE = {"ko": "새 대화", "en": "New conversation"}
 
 HISTORY = re.compile(r"<chat_history>(.*)</chat_history>", re.DOTALL)
 CONTEXT = re.compile(r"<context>.*</context>", re.DOTALL)  # documents that a chat program adds to a question
-HEADING = re.compile(r"\A\s*#{1,4}\s*\W{0,2}task\b", re.IGNORECASE)
-ASKED_KEY = re.compile(r"[{,]\s*\"(title|tags|follow_ups|queries|text|prompt)\"\s*:", re.IGNORECASE)
-SAYS_JSON = re.compile(r"\bjson\b", re.IGNORECASE)
+QUERY = re.compile(r"<(user_query|query)>(.*?)</\1>", re.DOTALL)  # the question beside them
+QUOTED = re.compile(r"(\"{3}|`{3}).*?\1", re.DOTALL)
+HEADING = re.compile(r"\A\s*#{1,4}\s*\S")
+ASKED_KEY = re.compile(
+    r"[{,]\s*\"(title|tags|follow_ups|queries|text|prompt|tool_calls)\"\s*:", re.IGNORECASE
+)
 SAID_BY = re.compile(
-    r"^\W{0,3}(user|human|ai|assistant|response)\W{0,2}:[ \t]*", re.IGNORECASE | re.MULTILINE
+    r"^\W{0,3}(user|human|ai|assistant|response|사용자|어시스턴트)\W{0,2}:[ \t]*",
+    re.IGNORECASE | re.MULTILINE,
 )
-TITLE_OF_IT = re.compile(
-    r"\btitle\b[^.?]{0,80}\b(?:conversation|chat)\b|\b(?:conversation|chat)\b.{0,120}?\btitle\b",
-    re.IGNORECASE | re.DOTALL,
-)
-# Signs of a request for a title as text, besides a conversation in it: its size, and its form.
-SIZE = re.compile(r"\b\d+[- ](word|character)", re.IGNORECASE)
-ALONE = re.compile(
-    r"\bonly\b[^.]{0,30}\btitle\b|\bno (?:punctuation|quotation)|\btitle case\b|\bdetected language\b",
-    re.IGNORECASE,
-)
+READERS = {"user", "human", "사용자"}
+EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf]")
+FEWEST_EMOJI = 3  # different ones that a request shows
 
 
 @dataclass(frozen=True, slots=True)
 class Housekeeping:
     """A request of a chat program for a text about a conversation, such as a title.
 
-    `key` is the JSON key of the text: title, tags, follow_ups, queries, text (completion of typed text) or
-    prompt (for an image).
+    `key` is the JSON key of the text: title, tags, follow_ups, queries, text (completion of typed text),
+    prompt (for an image) or tool_calls.
     """
 
     key: str
-    as_json: bool  # else a title as text
+    as_json: bool  # else a title, a summary or an emoji as text
     instructions: str  # including any conversation in them
     conversation: tuple[Turn, ...]
 
@@ -67,16 +62,26 @@ def find_housekeeping(messages: Sequence[Turn]) -> Housekeeping | None:
         return None
     system = "\n".join(message.text for message in messages[:-1] if message.role == "system")
     request = _cut_middle(f"{system}\n\n{messages[-1].text}".strip(), MOST_READ)
-    instructions, carried = _split_request(CONTEXT.sub("", request))
-    key = ASKED_KEY.search(instructions) if SAYS_JSON.search(instructions) else None
-    signs = [bool(carried), bool(HEADING.search(instructions))] if key else []
-    if not key and TITLE_OF_IT.search(instructions):
-        signs = [bool(carried), bool(SIZE.search(instructions)), bool(ALONE.search(instructions))]
-    if sum(signs) + bool(key) < FEWEST_SIGNS:
+    instructions, carried = _split_request(QUOTED.sub("", CONTEXT.sub("", request)))
+    key = ASKED_KEY.search(instructions)
+    asks = instructions.rstrip().endswith(("?", "？")) or request.endswith(("?", "？"))
+    if key:
+        is_request = bool(carried or HEADING.match(instructions) or (ASKED_KEY.search(system) and not asks))
+    else:
+        emoji = len(set(EMOJI.findall(instructions))) >= FEWEST_EMOJI
+        is_request = not asks and bool((len(carried) > 1 and instructions.strip()) or emoji)
+    if not is_request:
         return None
     earlier = tuple(turn for turn in messages[:-1] if turn.role != "system")
     name = key[1].lower() if key else "title"
     return Housekeeping(name, as_json=bool(key), instructions=request, conversation=carried or earlier)
+
+
+def question_in(text: str) -> str:
+    """Return the question of a message to which a chat program added documents; else the message."""
+    if query := QUERY.search(CONTEXT.sub("", text)):
+        return query[2].strip()
+    return text.rpartition("</context>")[2].strip() or text
 
 
 def _cut_middle(text: str, longest: int) -> str:
@@ -90,20 +95,21 @@ def _split_request(request: str) -> tuple[str, tuple[Turn, ...]]:
         return f"{request[: history.start()]}\n{request[history.end() :]}", _turns(history[1])
     turns = _turns(request)
     first = SAID_BY.search(request)
-    return (request[: first.start()], turns) if first and len(turns) > 1 else (request, ())
+    return (request[: first.start()], turns) if first else (request, ())
 
 
 def _turns(text: str) -> tuple[Turn, ...]:
     """Parse a conversation in which each turn starts with its speaker."""
     _, *parts = SAID_BY.split(text)
     return tuple(
-        Turn("user" if speaker.lower() in {"user", "human"} else "assistant", said.strip())
+        Turn("user" if speaker.lower() in READERS else "assistant", said.strip())
         for speaker, said in zip(parts[::2], parts[1::2], strict=True)
     )
 
 
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+FreeText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4_000)]
 Tag = Annotated[Stripped, Field(max_length=50)]
 Query = Annotated[Stripped, Field(max_length=LONGEST_QUERY)]
 # Value of each key in a reply; the limits match what chat programs show.
@@ -114,13 +120,14 @@ VALUES: dict[str, Any] = {
     "queries": Annotated[list[Query], Field(max_length=5)],
     "text": Annotated[Stripped, Field(max_length=500)],
     "prompt": Annotated[Stripped, Field(max_length=1_000)],
+    "tool_calls": Annotated[list[dict[str, Any]], Field(max_length=5)],
 }
 
 
 async def answer_housekeeping(asked: Housekeeping, model: LanguageModel | None) -> str:
     """Answer in the requested format with the model; without it, from the words of the conversation."""
     instructions = _cut_middle(asked.instructions, MOST_CHARACTERS)
-    values: dict[str, Any] = {asked.key: (VALUES[asked.key], ...)}
+    values: dict[str, Any] = {asked.key: (VALUES[asked.key] if asked.as_json else FreeText, ...)}
     housekeeping: ModelStep[BaseModel, Any] = ModelStep(
         "housekeeping",
         Prompt.of_text("housekeeping", language_of(instructions), instructions),

@@ -7,6 +7,7 @@ from operator import attrgetter
 from base.notes import Note
 from indexer.analysis.tokens import as_indexed
 from indexer.files.schema import StoredPassage
+from indexer.glossary.given import general_words
 from retriever.answerability import EVIDENCE, answer_likelihood
 from retriever.duplicates import without_duplicates
 from retriever.engines import EngineHit
@@ -72,9 +73,10 @@ def unknown_words(context: SearchContext, terms: SearchTerms | None) -> tuple[st
     Empty if the method has no strategy, or the engine no lexicon: an engine of sources has none, and a word
     that the returned papers do not contain can be in other papers.
     """
-    if terms is None or context.index.engine.lexicon is None:
+    lexicon = context.index.engine.lexicon
+    if terms is None or lexicon is None:
         return ()
-    known = terms.formula.statistics.frequencies
+    known, question = terms.formula.statistics.frequencies, terms.question
     respelled = {
         token
         for each in terms.formula.counterparts
@@ -83,16 +85,25 @@ def unknown_words(context: SearchContext, terms: SearchTerms | None) -> tuple[st
     }
     unknown = [
         token
-        for token in terms.question.tokens
-        if terms.question.roles[token[0]] == "noun"
+        for token in question.tokens
+        if question.roles[token[0]] == "noun"
         and not known.get(token[0])
         and token[0] not in respelled
         and any(map(str.isalpha, token[0]))
     ]
-    edges = {edge for token in terms.question.tokens if known.get(token[0]) for edge in token[2:]}
+    edges = {edge for token in question.tokens if known.get(token[0]) for edge in token[2:]}
     # One syllable of a known Korean word (그 of 그때) is no word.
-    words = [token for token in unknown if len(token[0]) > 1 or not edges.intersection(token[2:])]
-    return tuple(word.text for word in words_of(terms.question.text, words)[:MAX_UNKNOWN])
+    unknown = [token for token in unknown if len(token[0]) > 1 or not edges.intersection(token[2:])]
+    analyze, tokens = context.index.analyzer.analyze, {token[0] for token in unknown}
+    for start, end, term in {(token[2], token[3], token[0]) for token in unknown}:
+        others = general_words().get(
+            question.text[start:end].lower(), ()
+        )  # also pairs that are not looked up
+        held = [lexicon.frequencies([token[0] for token in analyze(other)]) for other in others]
+        if any(frequencies and all(frequencies.values()) for frequencies in held):
+            tokens.discard(term)
+    words = words_of(question.text, question.tokens)  # whole, as the reader typed them
+    return tuple(word.text for word in words if tokens.intersection(word.tokens))[:MAX_UNKNOWN]
 
 
 def _exclusion_notes(terms: SearchTerms, ranking: Ranking, shown: Sequence[Hit]) -> Iterator[Note]:

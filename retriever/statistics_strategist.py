@@ -13,7 +13,7 @@ from pathlib import Path
 
 from indexer.analysis import Token
 from indexer.corpora.papers import Language, language_of
-from indexer.glossary.given import general_korean_words
+from indexer.glossary.given import general_words
 from indexer.glossary.loanwords import looks_foreign
 from indexer.glossary.storage import Glossary
 from retriever.conditions import Conditions
@@ -62,7 +62,7 @@ def with_whole_words(
     listed = {head for of in heads.values() for head in of}
     known = glossary.korean_words(list(listed))
     # A word whose counterpart is in no paper is known too, unless it is made up of words with counterparts.
-    known |= {word for word in listed & general_korean_words() if not _is_composed(word, question, glossary)}
+    known |= {word for word in listed & general_words().keys() if not _is_composed(word, question, glossary)}
     tokens, parts = list(question.tokens), dict[str, tuple[str, ...]]()
     for first, candidates in heads.items():
         within = {place for token in tokens for place in range(token[2] + 1, token[3])}

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from generator.calls import AskCall
-from generator.housekeeping import Housekeeping, answer_housekeeping, find_housekeeping
+from generator.housekeeping import Housekeeping, answer_housekeeping, find_housekeeping, question_in
 from generator.request import Turn
 from generator.settings import HopsMode
 from generator.tracing import StepEvent
@@ -108,9 +108,11 @@ def asked_by(call: ChatCall) -> Asked:
     for name, (accepted, reason) in ACCEPTED.items():  # they would silently have no effect
         if fields.get(name) not in accepted:
             raise BadRequest(reason, place=name)
+    roles = ["system" if message.role == "developer" else message.role for message in call.messages]
+    last = max((place for place, role in enumerate(roles) if role == "user"), default=None)
     messages = [
-        Turn("system" if message.role == "developer" else message.role, _text_of(message, place))
-        for place, message in enumerate(call.messages)
+        Turn(role, _text_of(message, place, refuses=place == last))
+        for place, (role, message) in enumerate(zip(roles, call.messages, strict=True))
     ]
     if housekeeping := find_housekeeping(messages):
         return Asked("", housekeeping=housekeeping)
@@ -119,14 +121,13 @@ def asked_by(call: ChatCall) -> Asked:
         raise BadRequest(
             "an answer is text with citations; other formats are not supported", place="response_format"
         )
-    last = max((place for place, turn in enumerate(messages) if turn.role == "user"), default=None)
     if last is None:
         raise BadRequest(
             "no message has the role 'user'; the last one with it is the question", place="messages"
         )
     turns = [turn for turn in messages[:last] if turn.role in SPOKEN and turn.text.strip()]
     way, hops = (_chosen(call, name, among) for name, among in (("way", way_names()), ("hops", HOPS)))
-    return Asked(messages[last].text, tuple(turns[-MOST_TURNS:]), way=way, hops=hops)
+    return Asked(question_in(messages[last].text), tuple(turns[-MOST_TURNS:]), way=way, hops=hops)
 
 
 def _chosen(call: ChatCall, name: str, among: Sequence[str]) -> Any:
@@ -138,18 +139,20 @@ def _chosen(call: ChatCall, name: str, among: Sequence[str]) -> Any:
     return chosen
 
 
-def _text_of(message: Message, place: int) -> str:
+def _text_of(message: Message, place: int, *, refuses: bool) -> str:
+    """Return the text of a message; other parts are ignored, or refused with `refuses`."""
     if not isinstance(message.content, list):
         return message.content or ""
     texts = []
     for number, part in enumerate(message.content):
         text = part.get(str(part.get("type")), part.get("text"))
-        if part.get("type") not in TEXTS or not isinstance(text, str):
+        if part.get("type") in TEXTS and isinstance(text, str):
+            texts.append(text)
+        elif refuses:
             raise BadRequest(
                 f"parts of type {str(part.get('type'))[:40]!r} are not supported; send text",
                 place=f"messages[{place}].content[{number}]",
             )
-        texts.append(text)
     return "\n".join(texts)
 
 

@@ -70,13 +70,14 @@ HEADINGS: dict[str, dict[str, str]] = {
     },
 }
 NO_ANSWER: dict[str, tuple[str, str]] = {
-    "ko": ("답을 찾지 못함", "찾은 문헌에는 이 질문에 대한 답이 없습니다."),
-    "en": ("No answer found", "The passages found do not answer this question."),
+    "ko": ("답이 없는 듯함", "찾은 문헌에는 아마 이 질문에 대한 답이 없습니다."),
+    "en": ("Probably no answer", "The passages found probably do not answer this question."),
 }
 NOT_CHECKED = {
     "ko": "모델 없이 논문에서 인용한 문장이며, 확인하지 않았습니다",
     "en": "quoted from the papers, without a model; nothing was checked",
 }
+SEARCHED = {"ko": "검색한 질문: {}", "en": "searched for: {}"}
 LIKELIHOOD = {
     "ko": "이 논문들에 답이 있을 가능성: {}%",
     "en": "Likelihood that these papers answer: {} %",
@@ -194,6 +195,11 @@ def abstention(language: Language, unknown_words: Sequence[str]) -> str:
 def likelihood_line(language: Language, likelihood: float | None) -> str:
     """Format the likelihood in percent; "" without a likelihood."""
     return "" if likelihood is None else LIKELIHOOD[_of(language)].format(round(100 * likelihood))
+
+
+def searched_line(language: Language, question: str) -> str:
+    """Return the line that shows the question that was searched for instead of the reader's."""
+    return SEARCHED[_of(language)].format(visible(question))
 
 
 def not_checked_line(language: Language) -> str:

@@ -1,23 +1,23 @@
-"""Answers without a model: quoted sentences of the papers found, or an abstention.
+"""Answers without a model: quotations of the papers found, or an abstention.
 
-Findings are quoted from papers that cover enough of the question: of its subject, or of the keywords of its
-strategy in one language.
+The sentences that cover most of the question are quoted, with the sentences around them, from papers that
+cover enough of it: of its subject, or of the keywords of its strategy in one language.
 """
 
-import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from base.logistic import likelihood
 from base.patterns import lazy_regex
 from generator.answers.answer import EXTRACTIVE, LIST_SIGN, Answer, Sentence, no_answer, quoting_answer
 from indexer.analysis.tokens import as_indexed
 from indexer.corpora.chunking import split_sentences
 from indexer.corpora.cleaning import heading_kind
-from indexer.corpora.papers import Language, language_of, language_of_question
+from indexer.corpora.papers import language_of, language_of_question
 from indexer.files.schema import StoredPassage
+from retriever.exclusions import Excluded
 from retriever.index import SearchIndex
 from retriever.methods import method_named
 from retriever.request import SearchRequest
@@ -27,20 +27,39 @@ from retriever.stages.hits import SearchResult
 from retriever.terms import Asked, SearchTerms, View
 
 MOST_SENTENCES = 6
-# Least score of a quoted paper as a share of the best score; least share of a view of the question, by
-# importance, in its passage; and in the sentence.
-SCORE_SHARE, PASSAGE_SHARE, SENTENCE_SHARE = 0.5, 0.33, 0.1
-LEAST_LIKELIHOOD = 0.3  # that a sentence of an abstract states a finding
+# Longest quotation of several sentences, in characters. It and the scores below were chosen by
+# `python -m tools.answers` and by training questions of tydi (docs/results.md).
+LONGEST_QUOTATION = 500
+# Least lexical score of a quoted paper as a share of the best score; least share of a view of the question,
+# by importance, in its passage, and in one of its sentences.
+SCORE_SHARE, PASSAGE_SHARE, SENTENCE_SHARE = 0.6, 0.33, 0.1
+NUMBER_BONUS = 0.3  # added to the share of a sentence of an abstract with a number, which is often a finding
 # Two sentences are nearly the same if they share more than this part of the words of the shorter one.
 SAME = 0.7
 
+Span: TypeAlias = tuple[int, int]
+
 
 @dataclass(frozen=True, slots=True)
-class _Quotable:
-    text: str
+class _Source:
+    """A passage that may be quoted, by rank, with span, tokens and score of each sentence.
+
+    The span is None for a sentence that cannot be quoted.
+    """
+
+    rank: int
     passage: StoredPassage
-    tokens: tuple[str, ...]
-    score: float  # (likelihood of a finding or share of the question) × the paper's share of the best score
+    spans: tuple[Span | None, ...]
+    tokens: tuple[frozenset[str], ...]
+    scores: tuple[float, ...]  # (share of the question, and the bonus) × the paper's share of the best score
+
+    def span_of(self, places: Sequence[int]) -> Span | None:
+        """Return the span of successive sentences; None if they cannot be quoted, or only one by one."""
+        spans = [self.spans[place] if 0 <= place < len(self.spans) else None for place in places]
+        if not (spans[0] and spans[-1] and all(spans)):
+            return None
+        start, end = spans[0][0], spans[-1][1]
+        return (start, end) if len(spans) == 1 or end - start <= LONGEST_QUOTATION else None
 
 
 async def searched_terms(
@@ -54,6 +73,17 @@ async def searched_terms(
     return await index.run(terms_of, request, settings)
 
 
+def shares_of_best(result: SearchResult) -> list[float]:
+    """Return the score of each hit as a share of the best one; 1 for scores that are not lexical.
+
+    Cosines and reciprocal ranks of far worse papers are only a little lower.
+    """
+    applied = result.applied
+    is_lexical = result.likelihood is not None and not (applied and (applied.vectors or applied.reranker))
+    best = max((hit.score for hit in result.hits), default=0.0)
+    return [hit.score / best if is_lexical and best > 0 else 1.0 for hit in result.hits]
+
+
 def extractive_answer(
     result: SearchResult,
     index: SearchIndex,
@@ -61,74 +91,60 @@ def extractive_answer(
     threshold: float,
     most: int = MOST_SENTENCES,
     *,
-    findings: bool = True,
+    in_context: bool = True,
 ) -> Answer:
     """Quote at most `most` sentences of the evidence; abstain below the threshold, or if no sentence fits.
 
     `terms` are those of the search; without them, its searched words count.
 
-    Sentences in the question's language come first. Within a language they are ordered by the likelihood that
-    they state a finding; in texts without aim and method, and in all texts without `findings`, by the share
-    of the question that they cover. Sentences that name an excluded thing, repeat the question or are
-    nearly the same as a better sentence are not quoted.
+    The sentences that cover most of the question are quoted with the quotable sentences before and behind, up
+    to `LONGEST_QUOTATION`; without `in_context` alone. Quotations of one paper come together, the best paper
+    first. Sentences that name an excluded thing, repeat the question or are nearly the same as a better
+    sentence are not quoted.
     """
     language = language_of_question(result.question)
     if result.likelihood is not None and result.likelihood < threshold:
         return no_answer(language, EXTRACTIVE)
-    chosen = _choose(result, index, terms, most, findings=findings)
-    if not chosen:
-        return no_answer(language, EXTRACTIVE)
-    chosen.sort(key=lambda quotable: language_of(quotable.text) != language)  # stable: by relevance in each
-    return quoting_answer(
-        language,
-        [
-            Sentence(quotable.text, "passages", (quotable.passage.passage_id,), "quoted")
-            for quotable in chosen
-        ],
-    )
-
-
-def _choose(
-    result: SearchResult, index: SearchIndex, terms: SearchTerms | None, most: int, *, findings: bool
-) -> list[_Quotable]:
-    """Return the best sentences, best first."""
     words = tuple(Asked(weight, ((token,),)) for token, weight in result.token_weights.items())
-    views = terms.views if terms else (words,)
-    exclusions = terms.exclusions if terms else ()
-    chosen: list[_Quotable] = []
-    for quotable in sorted(
-        _quotables(result, index, views, findings=findings), key=lambda each: -each.score
-    ):  # stable: by rank
-        if len(chosen) == most:
-            break
-        excluded = any(each.mentions(quotable.text, index.analyzer) for each in exclusions)
-        if not excluded and not any(_same(quotable, other) for other in chosen):
-            chosen.append(quotable)
-    return chosen
+    views, exclusions = (terms.views, terms.exclusions) if terms else ((words,), ())
+    sources = list(_sources(result, index, views, exclusions, in_context=in_context))
+    sentences = [
+        Sentence(source.passage.text[start:end], "passages", (source.passage.passage_id,), "quoted")
+        for source, (start, end) in _quotations(sources, most, in_context=in_context)
+    ]
+    return quoting_answer(language, sentences) if sentences else no_answer(language, EXTRACTIVE)
 
 
-def _quotables(
-    result: SearchResult, index: SearchIndex, views: Sequence[View], *, findings: bool
-) -> Iterator[_Quotable]:
-    """Yield the quotable sentences of the best papers with their scores."""
-    best = max((hit.score for hit in result.hits), default=0.0)
-    for hit in result.hits:
-        passage, of_best = hit.passage, hit.score / best if best > 0 else 1.0
-        if of_best < SCORE_SHARE:
+def _sources(
+    result: SearchResult,
+    index: SearchIndex,
+    views: Sequence[View],
+    exclusions: Sequence[Excluded],
+    *,
+    in_context: bool,
+) -> Iterator[_Source]:
+    """Yield the best papers that cover enough of the question, best first."""
+
+    def tokens_of(title: str, text: str) -> frozenset[str]:
+        return frozenset(token[0] for token in index.analyzer.analyze(as_indexed(title, text)[0]))
+
+    for rank, (hit, of_best) in enumerate(zip(result.hits, shares_of_best(result), strict=True)):
+        passage = hit.passage
+        if of_best < SCORE_SHARE or _share(tokens_of(passage.title, passage.text), views) < PASSAGE_SHARE:
             continue
-        sentences = quotable_sentences(passage.text, result.question)
-        texts = [(passage.title, passage.text), *(("", text) for text in sentences)]
-        analysed = [
-            tuple(token[0] for token in index.analyzer.analyze(as_indexed(title, text)[0]))
-            for title, text in texts
-        ]
-        of_passage, *shares = (_share(frozenset(tokens), views) for tokens in analysed)
-        if of_passage < PASSAGE_SHARE:
-            continue
-        scores = _sentence_scores(sentences, shares, findings=findings and passage.part == "abstract")
-        for text, tokens, score in zip(sentences, analysed[1:], scores, strict=True):
-            if score:
-                yield _Quotable(text, passage, tokens, score * of_best)
+        spans, tokens, shares, scores = [], [], [0.0], []
+        for span in quotable_spans(passage.text, result.question):
+            text = passage.text[slice(*span)] if span else ""
+            if any(each.mentions(text, index.analyzer) for each in exclusions):
+                text = ""
+            words = tokens_of("", text) if text else frozenset()
+            bonus = NUMBER_BONUS * (in_context and passage.part == "abstract" and bool(NUMBER.search(text)))
+            spans.append(span if text else None)
+            tokens.append(words)
+            shares.append(_share(words, views))
+            scores.append((shares[-1] + bonus) * of_best)
+        if max(shares) >= SENTENCE_SHARE:
+            yield _Source(rank, passage, tuple(spans), tuple(tokens), tuple(scores))
 
 
 def _share(tokens: frozenset[str], views: Sequence[View]) -> float:
@@ -141,97 +157,48 @@ def _share(tokens: frozenset[str], views: Sequence[View]) -> float:
     return max(shares, default=0.0)
 
 
-def _sentence_scores(sentences: Sequence[str], shares: Sequence[float], *, findings: bool) -> list[float]:
-    """Return likelihoods of a finding, or shares of the question if no finding is likely; 0 if too low."""
-    found = finding_likelihoods(sentences, shares) if findings else []
-    likely = [likelihood if likelihood >= LEAST_LIKELIHOOD else 0.0 for likelihood in found]
-    return likely if any(likely) else [share if share >= SENTENCE_SHARE else 0.0 for share in shares]
+def _quotations(sources: Sequence[_Source], most: int, *, in_context: bool) -> Iterator[tuple[_Source, Span]]:
+    """Yield the spans to quote in the order of the papers, and of the best sentence in each.
 
-
-def _same(sentence: _Quotable, better: _Quotable) -> bool:
-    """Check whether a sentence has nearly the words of a better one and no other numbers."""
-    own, others = frozenset(sentence.tokens), frozenset(better.tokens)
-    numbers = {token for token in own if any(map(str.isdigit, token))}
-    return numbers <= others and len(own & others) > SAME * min(len(own), len(others))
-
-
-# Findings
-
-# Words of change, difference and association.
-RESULTS: dict[Language, re.Pattern[str]] = {
-    "en": lazy_regex(
-        r"\b(?:rose|fell|fall|dropped|grew|declined|increased?|decreased|reduced|lowered|raised|improved|halved"
-        r"|doubled|slowed|shortened|cut|kept|remained|reached|exceeded|unchanged|higher|lower|larger|greater"
-        r"|smaller|fewer|less|more|longer|shorter|better|worse|best|worst|most|least|against|differed"
-        r"|difference|associated|related|correlat\w+|predicted|explains?|accounts? for|odds|risk|twice"
-        r"|times)\b",
-        re.IGNORECASE,
-    ),
-    "ko": lazy_regex(
-        "나타났|유의|차이|상관|관련이|효과가|감소|증가|향상|개선|줄었|줄였|늘었|높았|낮았|높아|낮아|많았|적었|컸다|작았"
-        "|올랐|떨어|커졌|작아|달라|보다|가장"
-    ),
-}
-MEASURED = lazy_regex(
-    r"\d\s*(?:[%％배℃°]|퍼센트|포인트|per ?cent|percentage|times\b|points?\b)|[<>=]\s*[-.\d]", re.IGNORECASE
-)
-NUMBER = lazy_regex(r"\d")
-REPORTING = r"(?:also\s)?(?:find|found|show|showed|conclude|concluded|observed?)\b"
-WE_FOUND = lazy_regex(rf"\bwe\s{REPORTING}", re.IGNORECASE)
-# Phrases of aim and method.
-AIMS: dict[Language, re.Pattern[str]] = {
-    "en": lazy_regex(
-        rf"\bwe\s(?!{REPORTING})"
-        r"|\bwere\s(?:asked|randomi[sz]ed|assigned|measured|compared|recorded|interviewed|surveyed|followed"
-        r"|tested|collected|examined|analy[sz]ed|exposed|treated|taught|given|shown|mapped|counted|sampled"
-        r"|weighed|enrolled|recruited|divided|observed)\b"
-        r"|\bthis\s(?:paper|study|article|report)\b",
-        re.IGNORECASE,
-    ),
-    "ko": lazy_regex(
-        r"(?:본|이)\s(?:조사\s)?(?:연구|논문|보고)[은는의에]|하고자|대상으로"
-        r"|(?:조사|분석|비교|측정|평가|시험|수행|실시|검사|관찰|추정|개발|적용)하[였고]\S*$"
-        r"|(?:살폈|살펴보았|견주었|재었|나누었|모았|세었|물었)다\.?$"
-    ),
-}
-WEIGHTS = {"bias": 1.0, "share": 2.0, "result": 1.3, "aim": -2.8, "first": -3.5, "place": -2.0}
-
-
-def finding_likelihoods(sentences: Sequence[str], shares: Sequence[float]) -> list[float]:
-    """Return the likelihood of each sentence that it states a finding; [] for texts that report no study.
-
-    Args:
-        sentences: of one abstract, in order.
-        shares: share of the question's importance that each sentence covers.
+    Each best sentence is quoted with its context; quotations that touch are joined.
     """
-    aims = [_matches(AIMS, sentence) for sentence in sentences]
-    if not any(aims) and not any(map(WE_FOUND.search, sentences)):
-        return []
-    last = max(1, len(sentences) - 1)
-    return [
-        likelihood(
-            WEIGHTS,
-            {
-                "share": share,
-                "result": float(_has_result(sentence)),
-                "aim": float(aim),
-                "first": float(number == 0),
-                "place": number / last,
-            },
-        )
-        for number, (sentence, share, aim) in enumerate(zip(sentences, shares, aims, strict=True))
-    ]
+    ranked = [(source, place) for source in sources for place, score in enumerate(source.scores) if score]
+    ranked.sort(key=lambda each: -each[0].scores[each[1]])  # stable: by rank and place
+    chosen, best = {source.rank: set[int]() for source in sources}, list[frozenset[str]]()
+    for source, place in ranked:
+        places, left = chosen[source.rank], most - sum(map(len, chosen.values()))
+        run = _run_of(places, place) if in_context else [place]
+        if left <= 0 or place in places or not source.span_of(run) or _repeats(source.tokens[place], best):
+            continue
+        best.append(source.tokens[place])
+        places.add(place)
+        for near in (place - 1, place + 1)[: left - 1] if in_context else ():
+            if source.span_of(_run_of(places, near)) and not _repeats(source.tokens[near], best):
+                places.add(near)
+    for source in sources:
+        places = chosen[source.rank]
+        runs = {tuple(_run_of(places, place) if in_context else [place]) for place in places}
+        for sentences in sorted(runs, key=lambda run: (-max(source.scores[place] for place in run), run)):
+            if span := source.span_of(sentences):
+                yield source, span
 
 
-def _has_result(sentence: str) -> bool:
-    """Check for "we found", a share or multiple, or a number with a word of change or difference."""
-    if WE_FOUND.search(sentence) or MEASURED.search(sentence):
-        return True
-    return bool(NUMBER.search(sentence)) and _matches(RESULTS, sentence)
+def _run_of(places: Collection[int], place: int) -> list[int]:
+    """Return a place with the successive places around it."""
+    first = last = place
+    while first - 1 in places:
+        first -= 1
+    while last + 1 in places:
+        last += 1
+    return [*range(first, last + 1)]
 
 
-def _matches(patterns: dict[Language, re.Pattern[str]], sentence: str) -> bool:
-    return bool(patterns["ko" if language_of(sentence) == "ko" else "en"].search(sentence))
+def _repeats(own: frozenset[str], better: Sequence[frozenset[str]]) -> bool:
+    """Check whether a sentence has nearly the tokens of a better one and no other numbers."""
+    numbers = {token for token in own if any(map(str.isdigit, token))}
+    return any(
+        numbers <= others and len(own & others) > SAME * min(len(own), len(others)) for others in better
+    )
 
 
 # Quotable sentences
@@ -244,7 +211,7 @@ SAME_WORDS = 0.1
 # A list has at least so many separators, and this share of its words.
 LEAST_SEPARATORS, LIST_SHARE = 5, 0.4
 
-WORD = lazy_regex(r"\w+")
+WORD, NUMBER = lazy_regex(r"\w+"), lazy_regex(r"\d")
 SEPARATOR = lazy_regex(r"[,;·•|/、，；]")
 QUESTION_MARK = lazy_regex(r"[?？][.!…。\s\"'”’»)\]〉》」』】]*$")
 # The end of a sentence: its last character, stops, closing quotes and brackets, footnote marks.
@@ -266,14 +233,17 @@ REFERENCE = lazy_regex(
 HEAD_OF_REFERENCE = lazy_regex(r".{0,80}(?:[A-Z]\.|\bal\.,?|[가-힣]{2,4}(?<!다))\s*\(\d{4}[a-z]?\)[.,]?\s*$")
 
 
-def quotable_sentences(text: str, question: str) -> list[str]:
-    """Return the quotable sentences of a text for a question, in order."""
-    sentences = [text[start:end] for start, end in split_sentences(text)]
-    return [
-        sentence
-        for before, sentence in zip(["", *sentences], sentences, strict=False)
-        if is_statement(sentence) and not HEAD_OF_REFERENCE.match(before) and not repeats(sentence, question)
-    ]
+def quotable_spans(text: str, question: str) -> list[Span | None]:
+    """Return the span of each sentence of a text, None for one that cannot be quoted for a question."""
+    spans, before = [], ""
+    for start, end in split_sentences(text):
+        sentence = text[start:end]
+        is_quotable = (
+            is_statement(sentence) and not HEAD_OF_REFERENCE.match(before) and not repeats(sentence, question)
+        )
+        spans.append((start, end) if is_quotable else None)
+        before = sentence
+    return spans
 
 
 def is_statement(sentence: str) -> bool:

@@ -107,7 +107,7 @@ class AnswerForm:
 
     `schema` returns the schema for a number of passages; `values` fill further fields of the prompt.
     `findings` are results of earlier steps: the prompt contains them, but the answer may not cite them.
-    `quotes_findings`: quote findings, not the sentences that cover most of the question.
+    `quotes_in_context`: quote sentences with those around them.
     """
 
     prompt: str
@@ -116,7 +116,7 @@ class AnswerForm:
     most_quoted: int  # sentences of an answer without a model
     values: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[str, ...] = ()
-    quotes_findings: bool = True
+    quotes_in_context: bool = True
 
 
 WHOLE_ANSWER = AnswerForm("answer", answer_schema, SECTIONS, MOST_SENTENCES)

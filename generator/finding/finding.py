@@ -117,6 +117,7 @@ async def find_in_sources(
         with request_id(), step.running():
             after, ranked = await find_in_steps(before, resources, step)
     allowance = resources.allowance
+    is_unchanged = replace(after, spent=before.spent) == before  # a finished search was resumed
     notes = list(dict.fromkeys(step.all_notes()))
     if budget := allowance.note():
         notes.append(budget)
@@ -129,7 +130,7 @@ async def find_in_sources(
         notes.append(Note("no_paper_within" if request.filters != Filters() else "no_paper"))
     return FoundPapers(
         request,
-        replace(after, spent=allowance.spent),
+        replace(after, spent=before.spent if is_unchanged else allowance.spent),
         tuple(ranked),
         tuple(notes),
         complete=not allowance.ended,
@@ -207,7 +208,7 @@ async def find_in_steps(
         # Queries that are unsent because sources failed do not start a round.
         if state.round == number or not any(query.found is None for query in state.queries):
             break
-    ranked = await rerank(state, resources, step)
+    state, ranked = await rerank(state, resources, step)
     return published(state), ranked
 
 

@@ -94,7 +94,7 @@ async def _quoted(asked: PassageQuestion) -> Sequence[str]:
     index, settings = asked.resources.index, asked.resources.settings.retriever
     found = await asked.search(asked.request.question, FIRST_RETRIEVAL)
     terms = await searched_terms(found, index, settings)
-    quoted = await index.run(lambda _: extractive_answer(found, index, terms, 0.0, 2, findings=False))
+    quoted = await index.run(lambda _: extractive_answer(found, index, terms, 0.0, 2, in_context=False))
     return [sentence.text for sentence in quoted.sentences]
 
 
@@ -278,7 +278,7 @@ async def _draft(
 ) -> tuple[str, ...]:
     """Return the sentences of a temporary answer from passages; none if it abstains."""
     with parent.step("draft", passages=[hit.passage_id for hit in result.hits]) as drafting:
-        form = replace(form, quotes_findings=False)  # its words are compared with passages
+        form = replace(form, quotes_in_context=False)  # its words are compared with passages
         drafted = await answer_step(drafting, result, asked.resources, form, judges=False)
         sentences = () if drafted.abstained else tuple(each.text for each in drafted.sentences)
         drafting.output = list(sentences[:MOST_SENTENCES])

@@ -16,7 +16,7 @@ from generator.answers.answer import (
     WayResult,
     with_unknown_words,
 )
-from generator.answers.extractive import extractive_answer, searched_terms
+from generator.answers.extractive import extractive_answer, searched_terms, shares_of_best
 from generator.answers.judging import judged
 from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, written_answer
 from generator.request import AskRequest, Resources
@@ -87,11 +87,8 @@ def without_low_scores(result: SearchResult) -> SearchResult:
 
 def hits_near_best(result: SearchResult) -> tuple[Hit, ...]:
     """Return the hits with at least `LEAST_SHARE` of the best score; all if scores are not lexical."""
-    applied = result.applied
-    if result.likelihood is None or not result.hits or not applied or applied.vectors or applied.reranker:
-        return result.hits
-    least = LEAST_SHARE * result.hits[0].score
-    return tuple(hit for hit in result.hits if hit.score >= least)
+    shares = zip(result.hits, shares_of_best(result), strict=True)
+    return tuple(hit for hit, share in shares if share >= LEAST_SHARE)
 
 
 async def answer_step(
@@ -116,9 +113,9 @@ async def answer_step(
     async def quotation() -> Answer:
         evidence = [passage.passage_id for passage in passages]
         with parent.step("quotation", evidence=evidence) as step:
-            most, findings = form.most_quoted, form.quotes_findings
+            most, in_context = form.most_quoted, form.quotes_in_context
             quoted = await index.run(
-                lambda _: extractive_answer(result, index, terms, THRESHOLD, most, findings=findings)
+                lambda _: extractive_answer(result, index, terms, THRESHOLD, most, in_context=in_context)
             )
             quoted = with_unknown_words(quoted, result.unknown_words)
             step.output = quoted.as_record()

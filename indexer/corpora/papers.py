@@ -19,6 +19,8 @@ from pydantic import (
 )
 
 from base.letters import HANGUL, LATIN
+from indexer.analysis.english import STOP_WORDS
+from indexer.analysis.word_roles import ENGLISH
 
 Language = Literal["ko", "en", "other"]
 Unit = Literal["passage", "paper"]
@@ -35,6 +37,7 @@ LANGUAGES: dict[str, Language] = {
     "other": "other",
 }
 # Korean abstracts contain many Latin terms; English ones hardly ever a Hangul name.
+FUNCTION_WORDS = STOP_WORDS | frozenset(ENGLISH["asking"].split())
 QUESTION_MARKS = " \t\n.?!。？！…\"'”’)"
 KOREAN_SHARE = 0.2
 
@@ -152,12 +155,16 @@ def language_of(text: str) -> Language:
 
 
 def language_of_question(text: str) -> Language:
-    """Detect the language of a question: Korean if its last word ends in Hangul.
+    """Detect the language of a question: Korean with Hangul, unless English function words outnumber it.
 
-    `in vitro fertilization 성공률은?` consists of English terms, and is Korean.
+    `hard carbon 음극의 capacity` consists of English terms, and is Korean; `What does 정 mean?` is English.
     """
-    last = unicodedata.normalize("NFC", text).rstrip(QUESTION_MARKS)[-1:]
-    return "ko" if HANGUL.match(last) else language_of(text)
+    words = unicodedata.normalize("NFC", text).lower().split()
+    korean = sum(bool(HANGUL.search(word)) for word in words)
+    english = sum(word.strip(QUESTION_MARKS) in FUNCTION_WORDS for word in words)
+    if not korean:
+        return language_of(text)
+    return "ko" if korean >= english else "en"
 
 
 def language_named(name: str) -> Language | None:

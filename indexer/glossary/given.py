@@ -11,7 +11,7 @@ A # at the start of a line, or after white space, starts a comment.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -154,8 +154,13 @@ def _general_pairs(
 
 
 @lru_cache(maxsize=1)
-def general_korean_words() -> frozenset[str]:
-    """Return the Korean words of the general glossary that are one word in English too."""
+def general_words() -> Mapping[str, set[str]]:
+    """Return the counterparts of the general glossary's words that are one word in the other language too."""
     lines = GENERAL.read_text(encoding="utf-8").splitlines()
     pairs = (line.split("\t")[:2] for line in lines if "\t" in line and line[0] != "#")
-    return frozenset(korean for korean, english in pairs if " " not in korean and " " not in english)
+    words: dict[str, set[str]] = {}
+    for korean, english in pairs:
+        if " " not in korean and " " not in english:
+            words.setdefault(korean, set()).add(english)
+            words.setdefault(english, set()).add(korean)
+    return words

@@ -133,7 +133,7 @@ function answerView(asked, body, { useStrategy, goOn }) {
       if (failed) fill(notes, h("p", { class: "box", "data-model-failed": true }, t("model_failed")));
       if (before) notes.prepend(before);
       if (asked.earlier.length) notes.prepend(h("p", { class: "quiet", "data-meant": true }, t("searched_for"), " ", h("q", { lang: langOf(whole.question) }, whole.question)));
-      if (hits.length) {
+      if (hits.length && !answer.abstained) {
         const [cite, place] = disclosure(`▸ ${t("cite_answer")}`, async () => (await import("./citing.js")).citingAnswer(asked.question, answer, hits, index), { "data-cite-answer": true });
         fill(citing, h("div", { class: "actions" }, cite), place);
       }

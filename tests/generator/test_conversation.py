@@ -76,6 +76,8 @@ def behind(index, question, *earlier, **given):
         (KOREAN_WATER, "그때 수량도 줄었나?", "메탄"),
         (WATER, "What about nitrous oxide?", "methane"),
         (KOREAN_WATER, "그럼 모래땅에서는?", "메탄"),
+        (WATER, "Is this also true for sandy soils?", "methane"),
+        (KOREAN_WATER, "왜 그런가?", "메탄"),
     ],
 )
 def test_without_a_model_a_follow_up_keeps_the_subject_of_the_question_before(
@@ -93,6 +95,9 @@ def test_without_a_model_a_follow_up_keeps_the_subject_of_the_question_before(
     "question",
     [
         "How does aerogel slow thermal runaway?",
+        "What is resilience?",
+        "Resilience?",
+        "회복탄력성이란 무엇인가?",
         "What is the IT outsourcing risk?",
         "Is it possible to grow rice without flooding?",
         "이건희의 경영 전략은?",

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from generator.housekeeping import answer_housekeeping, find_housekeeping
+from generator.housekeeping import answer_housekeeping, find_housekeeping, question_in
 from generator.llm import LanguageModel
 from generator.request import Turn
 from tests.generator.language_model import Scripted, says, settings
@@ -29,7 +29,10 @@ REQUESTS = {
     "queries": below_headings("Decide whether to search.", '{\n  "queries": ["query1"]\n}'),
     "text": below_headings("Go on with `<text>`.", '{ "text": "<your_completion>" }')
     + "\n<type>Search Query</type>\n<text>간호사의</text>",
+    "tags": f'### 작업:\n주제를 고르세요.\n### 출력:\n형식: {{ "tags": ["주제"] }}\n### 대화:\n{HISTORY}',
 }
+TOOLS = 'Available Tools: [{"name": "search"}]\nChoose the tools. Format: {"tool_calls": []}'
+EMOJI = "메시지에 맞는 이모지 하나만 쓰세요(예: 😊, 😢, 😡, 😱).\n\n메시지: "
 TITLES = {
     "completion": [
         Turn(
@@ -42,6 +45,17 @@ TITLES = {
         Turn("system", "Generate a title that captures the essence of the conversation.\n- Maximum 10 words"),
         Turn("user", f"user: {QUESTION}\nassistant: 낮다 [1]."),
     ],
+    "by a Korean system": [
+        Turn("system", "대화 제목을 짓는다. 10자 이내."),
+        Turn("user", f"user: {QUESTION}\nassistant: 낮다 [1]."),
+    ],
+    "in French": [Turn("user", f"Donnez un titre de 5 mots maximum.\n\nConversation:\n{LINES}")],
+    "summary": [Turn("user", f"Summarize the lines of conversation.\n\nNew lines:\n{LINES}\n\nNew summary:")],
+}
+OTHERS = {
+    "tools": ([Turn("system", TOOLS), Turn("user", f"Query: History:\nUSER: {QUESTION}")], "tool_calls"),
+    "emoji": ([Turn("user", f"{EMOJI}```{QUESTION}```")], "title"),
+    "JSON by a system": ([Turn("system", 'Reply {"tags": ["a"]}.'), Turn("user", "논의 메탄.")], "tags"),
 }
 
 
@@ -72,10 +86,32 @@ def test_what_is_asked_for_as_text_is_recognised(program):
     assert asked.conversation[0] == Turn("user", QUESTION)
 
 
+@pytest.mark.parametrize(("messages", "key"), OTHERS.values(), ids=OTHERS)
+def test_other_requests_are_recognised_by_their_form(messages, key):
+    assert found(messages).key == key
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (f"<context>### Task: {LINES}</context>\n{QUESTION}", QUESTION),
+        (f"### Task:\nRespond.\n<context>…</context>\n<user_query>\n{QUESTION}\n</user_query>", QUESTION),
+        (QUESTION, QUESTION),
+    ],
+    ids=["behind documents", "between tags", "alone"],
+)
+def test_the_question_beside_documents_is_asked(text, question):
+    assert find_housekeeping([Turn("user", text)]) is None
+    assert question_in(text) == question
+
+
 @pytest.mark.parametrize(
     "question",
     [
         QUESTION,
+        "벼 🌾 메탄 🐄 감축",
+        "AI: 의료 응용\nUser: 만족도",
+        "Summarize the findings on titles of conversations in chat programs",
         "What title do papers on conversation analysis have?",
         'How does JSON with {"title": "x"} compare with XML?',
         "User: I cannot sleep.\nAssistant: Since when?\nWhich studies deal with such dialogues?",
@@ -94,6 +130,7 @@ def test_a_readers_question_is_none(question):
         ("follow_ups", []),
         ("queries", [QUESTION]),
         ("text", ""),
+        ("tags", []),
     ],
 )
 def test_without_a_model_the_conversation_itself_answers(key, answer):

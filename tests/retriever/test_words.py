@@ -117,6 +117,10 @@ def test_abbreviations_and_loanwords_find_their_other_forms(forms, question, pap
         ("그때 논에서 잰 떡은?", ("떡",)),
         ("thermal runaway", ()),
         ("덴드라이트", ()),  # its counterpart is known
+        ("복습의 영향", ()),  # that of review, although it is not searched for as review
+        ("고려청자의 비색은?", ("고려청자", "비색")),  # 고려 is known
+        ("보금자리주택과 웃음거리", ("보금자리주택", "웃음거리")),
+        ("zero-knowledge proofs", ("zero-knowledge", "proofs")),
         ("cobbalt", ()),  # its near spelling is known
         ("thermal runaway, excluding kombucha", ()),
     ],

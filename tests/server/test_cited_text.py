@@ -110,7 +110,7 @@ def test_quotations_are_a_list_after_their_likelihood():
 def test_an_abstaining_answer_names_unknown_words_and_lists_the_nearest_papers():
     assert begun(likelihood=0.04).end(answer(abstained=True), [], ["quokka"]) == (
         "Likelihood that these papers answer: 4 %\n\n"
-        "The passages found do not answer this question. No paper contains: quokka.\n\n"
+        "The passages found probably do not answer this question. No paper contains: quokka.\n\n"
         "**Nearest papers**\n\n"
         "- Kim A, Lee B, Park C et al. (2020). Title 1. Journal /P1#P1#1\n"
         "- Kim A, Lee B, Park C et al. (2020). Title 2. Journal /P2#P2#1"

@@ -156,6 +156,14 @@ def test_chat_programs_own_requests_are_answered_without_a_search(served):
     assert streamed(served.url, asks(TITLE_TASK))[0] == text
 
 
+def test_an_image_in_an_earlier_turn_is_ignored(served):
+    image = {"type": "image_url", "image_url": {"url": "x"}}
+    shown = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, image]}
+    text, noted, _ = whole(served.url, [shown, {"role": "assistant", "content": "A plot."}, *asks(ENGLISH)])
+    assert text
+    assert noted
+
+
 @pytest.mark.parametrize(
     ("earlier", "question", "said"),
     [

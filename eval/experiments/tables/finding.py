@@ -179,10 +179,10 @@ async def agents_of_topic(topic: Topic) -> TopicResult:
     request, step, state = asked.request(papers=RERANKED), Step("reranking", {}), states[ALL]
     judged = [known.paper for _, known in state.relevant(request.threshold)[:RERANKED]]
     async with asked.resources(request) as resources:
-        ranked = [each.known.paper for each in await rerank(state, resources, step)]
+        _, ranked = await rerank(state, resources, step)
     orders = {
         name: {RECALL: comparing.share_of(asked.judged.relevant, asked.judged.known_ids(papers)[:FIRST])}
-        for name, papers in zip(ORDERS, (judged, ranked), strict=True)
+        for name, papers in zip(ORDERS, (judged, [each.known.paper for each in ranked]), strict=True)
     }
     failures = [*result.record["failures"], *finding.failures_of(step)]
     return replace(result, record={**result.record, "orders": orders, "failures": failures})

@@ -64,19 +64,27 @@ class RankedPaper:
     cited: Cited | None = None
 
 
-async def rerank(state: FindingState, resources: FindResources, step: Step) -> list[RankedPaper]:
-    """Return the papers of the cache, best first."""
+async def rerank(
+    state: FindingState, resources: FindResources, step: Step
+) -> tuple[FindingState, list[RankedPaper]]:
+    """Return the papers of the cache, best first, and the state with this order if a model made it.
+
+    A resumed search that found no other papers keeps its order.
+    """
     request = resources.request
     if not request.does("reranking"):
-        return order_by_rules(state, request)
+        return state, order_by_rules(state, request)
     in_index = await _counts_of_indexes(_cache(state, request), resources, step)
     ruled = order_by_rules(state, request, in_index)
     if not ruled:
-        return ruled
+        return state, ruled
+    by_id = {ranked.paper_id: ranked for ranked in ruled}
+    if by_id.keys() == {paper_id for paper_id, *_ in state.reranked}:
+        return state, [replace(by_id[each], score=score, why=why) for each, score, why in state.reranked]
     if resources.model is None:
         with step.step("reranking", papers=len(ruled)) as ranking:
             ranking.output = [ranked.paper_id for ranked in ruled]
-        return ruled
+        return state, ruled
     first = ruled[:MOST_RANKED]
     asks_for_time = bool(state.understanding and state.understanding.asks_for_time)
 
@@ -90,7 +98,9 @@ async def rerank(state: FindingState, resources: FindResources, step: Step) -> l
         otherwise=constant(ruled),
         inputs={"papers": [ranked.paper_id for ranked in first]},
     )
-    return await reranking.run(step, resources.model, resources.allowance)
+    ranked = await reranking.run(step, resources.model, resources.allowance)
+    order = tuple((each.paper_id, each.score, each.why) for each in ranked) if ranked is not ruled else ()
+    return replace(state, reranked=order), ranked
 
 
 async def _counts_of_indexes(

@@ -61,6 +61,7 @@ def test_below_the_threshold_it_abstains(sample, question):
 
 FLOODED = "The river flooded the old town in spring."
 LIKES = "{} like the river."
+LONG = f"Boats were kept {'far away ' * 55}for a year."
 ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
 
 
@@ -71,15 +72,16 @@ ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
         (
             ["Fish like the river. A flood of the river came. Birds left the river."],
             {},
-            ["A flood of the river came.", "Fish like the river.", "Birds left the river."],
+            ["Fish like the river. A flood of the river came. Birds left the river."],
         ),
         (
             ["강물의 river flood 때문에 배가 멈추었다.", "Fish like the river."],
             {},
-            ["Fish like the river.", "강물의 river flood 때문에 배가 멈추었다."],
+            ["강물의 river flood 때문에 배가 멈추었다."],
         ),
-        ([" ".join(map(LIKES.format, ANIMALS))], {}, [*map(LIKES.format, ANIMALS[:6])]),
-        ([*map(LIKES.format, ANIMALS[:3])], {}, [*map(LIKES.format, ANIMALS[:2])]),  # scores 1, 1/2, 1/3
+        ([" ".join(map(LIKES.format, ANIMALS))], {}, [" ".join(map(LIKES.format, ANIMALS[:6]))]),
+        ([*map(LIKES.format, ANIMALS[:3])], {}, [LIKES.format(ANIMALS[0])]),  # scores 1, 1/2, 1/3
+        ([*map(LIKES.format, ANIMALS[:3])], {"likelihood": None}, [*map(LIKES.format, ANIMALS[:3])]),
         (
             ["Fish like the river."],
             {"keywords": (Keyword("glacier", "en", ("glacier",), 8.0), *RIVER)},
@@ -96,33 +98,30 @@ ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
         (
             ["The river flooded 12 old towns in spring. The river flooded 90 old towns in spring."],
             {},
-            ["The river flooded 12 old towns in spring.", "The river flooded 90 old towns in spring."],
+            ["The river flooded 12 old towns in spring. The river flooded 90 old towns in spring."],
         ),
         (
-            ["The river is feared. We measured the river. The river rose by 12%."],
-            {},
-            ["The river rose by 12%."],
+            ["It lay on two soils. The flood lasted 3 days. On sand it did not differ. Why was it so?"],
+            {"keywords": (Keyword("flood", "en", ("flood",), 1.0),)},
+            ["It lay on two soils. The flood lasted 3 days. On sand it did not differ."],
         ),
-        (
-            ["A flood of the river came. The river rose by 12%."],
-            {},
-            ["A flood of the river came.", "The river rose by 12%."],
-        ),
+        ([f"A flood came to Busan. {LONG}"], {}, ["A flood came to Busan."]),
     ],
     ids=[
         "one sentence fits",
-        "most of the question first",
-        "the question's language first",
+        "sentences that touch are one quotation",
+        "the best paper in any language",
         "at most six sentences",
         "a paper far below the best one",
+        "no lexical scores",
         "a paper with little of the question",
         "the question repeated",
         "a sentence repeated in the paper",
         "a sentence repeated in another paper",
         "nearly the same words",
         "other numbers",
-        "background and method beside a finding",
-        "no aim and no method",
+        "the sentences before and behind",
+        "no context above 500 characters",
     ],
 )
 def test_quoted_sentences(sample, texts, options, expected):

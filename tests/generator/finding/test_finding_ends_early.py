@@ -63,6 +63,14 @@ def test_what_a_model_has_judged_is_not_judged_again(sample_home):
         assert resumed.state.spent.papers == whole.state.spent.papers
 
 
+def test_a_finished_search_stays_as_it_is(sample_home):
+    whole, model = find(sample_home, REVIEW, model=FindingModel()), FindingModel()
+    resumed = find(sample_home, REVIEW, state=whole.state, model=model)
+    assert resumed.state == whole.state
+    assert resumed.papers == whole.papers
+    assert not model.calls.total()
+
+
 class WaitsInTheMiddle(FindingModel):
     """A model that answers some judgements, and the others only when it is let go on."""
 

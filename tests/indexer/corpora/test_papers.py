@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from indexer.corpora.papers import Paper, language_of, why_invalid
+from indexer.corpora.papers import Paper, language_of, language_of_question, why_invalid
 
 
 def refusal(**record):
@@ -73,3 +73,22 @@ def test_the_bounds_themselves_are_allowed():
 def test_the_script_tells_the_language(text, language):
     assert language_of(text) == language
     assert Paper.model_validate({"id": "A", "abstract": text}).lang == language
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("knowledge graph와 hallucination의 관계", "ko"),
+        ("hard carbon 음극의 capacity", "ko"),
+        ("Helicobacter pylori 제균 regimen", "ko"),
+        ("in vitro fertilization 성공률은?", "ko"),
+        ("deep learning을 이용한 protein folding (AlphaFold)", "ko"),
+        ("What does 회복탄력성 mean?", "en"),
+        ("How is the Korean word 정 translated in English papers?", "en"),
+        ("What is 효 in Confucian families", "en"),
+        ("knowledge graph and hallucination", "en"),
+        ("2 + 2", "other"),
+    ],
+)
+def test_function_words_tell_the_language_of_a_question(question, language):
+    assert language_of_question(question) == language

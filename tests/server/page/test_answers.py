@@ -68,7 +68,7 @@ def test_without_a_model_passages_are_quoted_and_the_page_says_so(reader, langua
     page.locator("#question").fill(QUESTIONS[language])
     page.locator("#ask").click()
     answered(page)
-    assert sentences(page).count() > 2
+    assert sentences(page).count() >= 1
     expect(page.locator('[data-sentence][data-check="quoted"]').first).to_be_visible()
     expect(page.locator(".check-mark")).to_have_count(0)
     expect(page.locator("[data-likelihood]")).to_contain_text("%")
@@ -101,7 +101,7 @@ def test_a_citation_opens_its_passage_beside_and_escape_goes_back(reader, langua
     page = shown(reader, address(QUESTIONS[language], ask=1), language=language, bypass_csp=True)
     page.locator("[data-cite-answer]").click()
     expect(page.locator("#answer-body [data-cited]")).to_contain_text("202")
-    sentence = sentences(page).nth(1)
+    sentence = sentences(page).first
     text = sentence.locator("span[lang]").first.inner_text()
     citation = sentence.locator("[data-cites]").first
     citation.focus()
@@ -189,7 +189,7 @@ def test_where_the_model_fails_passages_are_quoted_and_labelled(with_model, writ
     page = with_model.open(address(KOREAN, ask=1), language=language)
     answered(page)
     expect(page.locator("[data-model-failed]")).to_be_visible()
-    assert sentences(page).count() > 2
+    assert sentences(page).count() >= 1
 
 
 def test_a_further_question_is_searched_with_the_subject_of_the_first(reader):
