@@ -1,4 +1,4 @@
-"""Options of a command made from the fields of a call."""
+"""The command line: options made from the fields of a call, tables, and remedies in words."""
 
 from typing import Annotated, Literal
 
@@ -7,10 +7,14 @@ import pytest
 from click.testing import CliRunner
 from pydantic import Field
 
-from base.calls import Call, Flag, Section, observer
-from base.errors import InvalidCall
+from base.amounts import plain
+from base.calls import Call, Flag, Section
+from base.errors import InvalidCall, Remedy
+from base.remedies import describe_error
 from base.terminal.call_options import call_options
+from base.terminal.columns import table, wrapped_table
 from base.terminal.parameters import SectionedCommand
+from indexer.errors import IndexMismatch
 
 
 class Example(Call):
@@ -33,7 +37,6 @@ made: list[Example] = []
 @call_options(Example)
 @click.option("--json", "as_json", is_flag=True)
 def command(call: Example, *, as_json: bool) -> None:
-    """Keep the call."""
     del as_json
     made.append(call)
 
@@ -71,50 +74,7 @@ def test_a_wrong_option_exits_with_2_and_names_the_option(arguments, word):
     assert (result.exit_code, word in result.output) == (2, True), result.output
 
 
-class Named(Call):
-    """A call with an option without a default."""
-
-    name: Annotated[str, Field(description="A name.")]
-
-
-def test_an_option_without_a_default_is_required():
-    named = click.command()(call_options(Named)(lambda call: click.echo(call.name)))
-    assert CliRunner().invoke(named, ["--name", "kim"]).output == "kim\n"
-    result = CliRunner().invoke(named, [])
-    assert (result.exit_code, "Missing option '--name'" in result.output) == (2, True)
-
-
-def test_the_help_lists_sections_bounds_and_repeatable_options():
-    text = CliRunner().invoke(command, ["--help"]).output
-    assert "Limits:\n  -c, --count INTEGER RANGE  A number.  [default: 3; 1<=x<=9]" in text
-    assert "A name. Repeatable." in text
-    assert "Switch citations off." in text
-    assert "hidden" not in text
-
-
-def test_changed_values_are_checked_and_the_others_stay():
-    call = Example(text="a", count=2)
-    assert call.changed(kind="one").given_values() == {"text": "a", "count": 2, "kind": "one"}
-    with pytest.raises(ValueError, match="kind"):
-        call.changed(kind="three")
-
-
-def test_the_observer_gets_valid_calls_of_its_task():
-    seen: list[Call] = []
-    token = observer.set(seen.append)
-    try:
-        call = Example(text="a")
-        with pytest.raises(InvalidCall):
-            Example.of(text="a", count=0)
-    finally:
-        observer.reset(token)
-    Example(text="b")
-    assert seen == [call]
-
-
 class Parts(Example):
-    """A call with values of further types."""
-
     share: Annotated[float, Field(ge=0, le=1)] = 0.5
     chosen: frozenset[Literal["one", "two"]] = frozenset()
 
@@ -141,3 +101,40 @@ def test_a_refusal_is_one_line_in_plain_words(values, message):
     with pytest.raises(InvalidCall) as raised:
         Parts.of(**{"text": "a"} | values)
     assert str(raised.value) == message
+
+
+def test_words_stand_to_the_left_and_numbers_to_the_right():
+    assert table([("measure", "A"), ("RR", "0.5"), ("재현율", "12.5")], words=1) == [
+        "measure     A",
+        "RR        0.5",
+        "재현율   12.5",
+    ]
+
+
+def test_a_table_that_is_too_wide_is_cut_in_its_widest_column():
+    header, row = wrapped_table([("id", "title"), ("P1", "word " * 50)])
+
+    assert header == ["id  title"]
+    assert len(row) == 2
+    assert all(line.startswith(begin) for line, begin in zip(row, ("P1  word", "    word"), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [(1800.0, "1,800"), (0.35, "0.35"), (1e-7, "0.0000001"), (1e6, "1,000,000"), (2, "2"), (0.0, "0")],
+)
+def test_numbers_have_no_exponent(number, written):
+    assert plain(number) == written
+
+
+def test_an_error_says_in_words_what_the_command_line_says_by_commands():
+    error = IndexMismatch("why", remedy=(Remedy.REBUILD, "set back"), index="papers")
+
+    assert str(error) == f"why; {Remedy.REBUILD.words}, or set back"
+    command = "(shrag index PATH --name papers --rebuild)"
+    assert describe_error(error) == f"why; {Remedy.REBUILD.words} {command}, or set back"
+
+
+@pytest.mark.parametrize("remedy", Remedy)
+def test_the_command_line_has_a_command_for_each_remedy(remedy):
+    assert describe_error(IndexMismatch("why", remedy=remedy)).startswith(f"why; {remedy.words} (")

@@ -1,25 +1,22 @@
-"""Where a command writes: files replaced whole, links followed, pipes and terminals written through."""
+"""Files that a command writes: outputs, private files, and files of JSON lines."""
 
+import errno
 import os
 import stat
 import subprocess
 import sys
-import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
 import pytest
+from pydantic import Field
 
-from base.errors import InvalidCall, OutputNotWritten, UnknownPath
-from base.files.output_files import check_output, is_stream, write_output
+from base.errors import DamagedFile, FileBusy, InvalidCall, OutputNotWritten, UnknownPath
+from base.files.durable import create_durably
+from base.files.output_files import check_output, write_output
+from base.journal import appending, read_records
 from tests.indexer.made_corpora import ROOT, WITHOUT_COMPILING, as_others_may, limited
-
-
-def test_a_file_is_made_and_nothing_else_stands_in_its_folder(tmp_path):
-    write_output(tmp_path / "out", b"new")
-
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"out": b"new"}
-    umask = os.umask(0)
-    os.umask(umask)
-    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o666 & ~umask
 
 
 def test_a_file_that_is_replaced_keeps_its_permissions_and_is_another_file(tmp_path):
@@ -92,41 +89,6 @@ def test_without_permission_the_old_file_stays(tmp_path, mode):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"out": b"old"}
 
 
-def test_a_pipe_is_written_through_and_stays(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    received = []
-    reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()))
-    reader.start()
-
-    write_output(pipe, b"line\n" * 50_000)
-
-    reader.join()
-    assert received == [b"line\n" * 50_000]
-    assert pipe.is_fifo()
-    assert is_stream(pipe)
-
-
-@pytest.mark.parametrize(
-    ("place", "stream"),
-    [("/dev/stdout", "stdout"), ("/proc/self/fd/2", "stderr"), ("/dev/fd/0", "stdin")],
-)
-def test_a_descriptor_is_added_to_and_not_replaced(tmp_path, place, stream):
-    code = (
-        "import pathlib, sys; from base.files.output_files import write_output\n"
-        "write_output(pathlib.Path(sys.argv[1]), b'x')"
-    )
-    (tmp_path / "link").symlink_to(place)
-    with (tmp_path / "log").open("ab") as log:
-        log.write(b"before ")
-        log.flush()
-        command = [sys.executable, "-c", code, tmp_path / "link"]
-        environment = os.environ | WITHOUT_COMPILING | {"PYTHONPATH": str(ROOT)}
-        subprocess.run(command, env=environment, check=True, **{stream: log})
-    assert (tmp_path / "log").read_bytes() == b"before x"
-    assert (tmp_path / "link").is_symlink()
-
-
 @pytest.mark.parametrize(
     ("name", "error", "reason"),
     [
@@ -168,3 +130,86 @@ def test_an_input_is_not_written_over_by_whatever_name(tmp_path, name):
 
     with pytest.raises(InvalidCall, match="input"):
         check_output(tmp_path / name, (None, tmp_path / "absent", tmp_path / "input", tmp_path / "below"))
+
+
+@pytest.mark.parametrize("hard_links", [True, False])
+def test_a_file_is_private_and_never_replaces_another(tmp_path, monkeypatch, hard_links):
+    if not hard_links:
+
+        def refuse(_self, _target):
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+
+        monkeypatch.setattr(Path, "hardlink_to", refuse)
+    modes, synced = [], os.fsync
+
+    def note_mode(descriptor):
+        modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        synced(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note_mode)
+    create_durably(tmp_path / "keys", b"secret", mode=0o600)
+    with pytest.raises(FileExistsError):
+        create_durably(tmp_path / "keys", b"new", mode=0o600)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"keys": b"secret"}
+    assert (modes[0], stat.S_IMODE((tmp_path / "keys").stat().st_mode)) == (0o600, 0o600)
+
+
+@dataclass(frozen=True)
+class Assessment:
+    query_id: Annotated[str, Field(pattern=r"^\S+$")]
+    paper: tuple[str, str]
+    grade: Annotated[int, Field(ge=0, le=3, strict=True)]
+    at: str
+
+
+FIRST = Assessment("Q1", ("papers", "P1"), 3, "2025-01-01T00:00:00+00:00")
+SECOND = Assessment("Q1", ("papers", "P2"), 0, "2025-01-01T00:00:01+00:00")
+LINE = '{"query_id":"Q1","paper":["papers","P1"],"grade":3,"at":"2025-01-01T00:00:00+00:00"}\n'
+
+
+def write(path, *records):
+    with appending(path, Assessment) as append:
+        for record in records:
+            append(record)
+
+
+def test_records_are_lines_of_json(tmp_path):
+    assert list(read_records(tmp_path / "x", Assessment)) == []
+    write(tmp_path / "x", FIRST)
+    assert (tmp_path / "x").read_text() == LINE
+    write(tmp_path / "x", SECOND)
+    assert list(read_records(tmp_path / "x", Assessment)) == [FIRST, SECOND]
+
+
+@pytest.mark.parametrize("end", [1, 40, len(LINE) - 1])
+def test_a_partial_line_is_ignored_and_then_replaced(tmp_path, end):
+    path = tmp_path / "x"
+    path.write_text(LINE + LINE[:end])
+    assert list(read_records(path, Assessment)) == [FIRST]
+    write(path, SECOND)
+    assert list(read_records(path, Assessment)) == [FIRST, SECOND]
+
+
+@pytest.mark.parametrize("line", ["{}", "not JSON", "", LINE.strip().replace("3", "4", 1)])
+def test_a_damaged_line_is_named_by_file_and_line(tmp_path, line):
+    path = tmp_path / "x"
+    path.write_text(f"{LINE}{line}\n{LINE}")
+    with pytest.raises(DamagedFile, match=f"{path}:2: "):
+        list(read_records(path, Assessment))
+
+
+def test_a_second_writer_is_refused(tmp_path):
+    with appending(tmp_path / "x", Assessment) as append:
+        append(FIRST)
+        with pytest.raises(FileBusy), appending(tmp_path / "x", Assessment):
+            pass
+    write(tmp_path / "x", SECOND)
+    assert list(read_records(tmp_path / "x", Assessment)) == [FIRST, SECOND]
+
+
+def test_a_folder_a_link_and_a_pipe_are_not_written(tmp_path):
+    (tmp_path / "link").symlink_to("x")
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "link", tmp_path / "pipe"):
+        with pytest.raises(OutputNotWritten, match=str(path)):
+            write(path, FIRST)
