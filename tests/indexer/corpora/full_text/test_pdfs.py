@@ -1,7 +1,6 @@
 """PDFs: how their pages are set, files without text, and files made to harm."""
 
 import re
-import sys
 from contextlib import closing, suppress
 from io import BytesIO
 from pathlib import Path
@@ -9,17 +8,10 @@ from typing import Any
 
 import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
-from reportlab.pdfbase import pdfmetrics
-from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen.canvas import Canvas
 
-from benchmarks.corpora.pdfs import generated_pdfs
-from benchmarks.pdf import measure
-from indexer.corpora.full_text import parsing
 from indexer.corpora.full_text.parsing import Limits, ParserPool, parse
-from indexer.corpora.papers import Paper
 from indexer.corpora.readers import DeadLetter, read_corpus
-from tests.conftest import BY_NIGHT
 from tests.indexer.corpora.full_text.pdf_files import CATALOG, PAGE, SENTENCE, page_of, pdf, stream, text
 
 GOOD = page_of(text(b"Methane and Water", SENTENCE))
@@ -99,30 +91,6 @@ def test_a_page_is_read_without_numbers_of_lines_and_pages_and_text_outside_it(d
 
     assert (record["title"], record["authors"]) == ("Methane and Water", ["Ann Lee"])
     assert record["body"].split() == ["##", "1.", "Introduction", *" ".join(BODY).split()]
-
-
-def test_small_capitals_and_a_drop_capital_are_parts_of_words():
-    def draw(page, number):
-        if number == len(BODY):
-            draw_text(page, 13, 100, 470, "2. M", "Times-Bold")
-            draw_text(page, 10, 100 + page.stringWidth("2. M", "Times-Bold", 13), 470, "ETHODS", "Times-Bold")
-            draw_text(page, 34, 100, 430, "T")
-            draw_text(page, 10, 122, 445, "he fields were dry in the summer and")
-            draw_text(page, 10, 122, 433, "wet in the autumn and in the winter")
-
-    body = drawn(draw)["body"]
-
-    assert "## 2. METHODS\n\nThe fields were dry in the summer and wet" in body
-
-
-@pytest.mark.parametrize("spacing", [0, 0.04, 0.12, 0.18, 0.25, 0.35])
-def test_letter_spaced_korean_keeps_its_spaces(spacing):
-    pdfmetrics.registerFont(UnicodeCIDFont("HYSMyeongJo-Medium"))
-    words = ["이틀에 한 번 물을 준 논은 물을 적게 잃었다.", "낟알의 무게는 같았다."]
-
-    record = drawn(lambda page, number: None, words, font="HYSMyeongJo-Medium", spacing=spacing)
-
-    assert record["body"].endswith(" ".join(words))
 
 
 def encrypted(password: str) -> bytes:
@@ -215,13 +183,6 @@ def test_a_document_that_takes_too_much_time_or_memory_is_ended_and_the_next_one
     assert "methane" in good["record"]["body"]
 
 
-def test_a_process_that_waits_is_ended(monkeypatch):
-    monkeypatch.setattr(parsing, "COMMAND", [sys.executable, "-c", "import time; time.sleep(60)"])
-    monkeypatch.setattr(parsing, "WALL_SECONDS", 0.1)
-
-    assert parsed(GOOD) == [{"problem": "parsing takes too long, or more memory than available"}]
-
-
 def test_a_process_has_no_key_and_imports_no_module_of_the_current_folder(tmp_path, monkeypatch):
     (tmp_path / "queue.py").write_text("raise SystemExit('imported')")
     monkeypatch.chdir(tmp_path)
@@ -250,20 +211,3 @@ def children() -> set[str]:
         with suppress(FileNotFoundError, ProcessLookupError):  # a thread of another test that has just ended
             found |= set((task / "children").read_text().split())
     return found
-
-
-def test_generated_papers_are_read_with_title_text_and_references(tmp_path):
-    papers = sorted(generated_pdfs(200 if BY_NIGHT else 16), key=lambda paper: paper.name)
-    for paper in papers:
-        (tmp_path / paper.name).write_bytes(paper.data)
-    records = [item for item in read_corpus([tmp_path], workers=2) if isinstance(item, Paper)]
-
-    assert [record.id for record in records] == [paper.name.removesuffix(".pdf") for paper in papers]
-    for paper, record in zip(papers, records, strict=True):
-        assert record.title.replace(" ", "") == paper.title.replace(" ", "")
-    for kind in ("en 1", "en 2", "ko 1", "ko 2"):
-        found = [pair for pair in zip(papers, records, strict=True) if pair[0].kind.startswith(kind)]
-        quality = measure(found)
-        assert quality.characters >= 0.98
-        assert quality.words >= 0.97
-        assert quality.references >= 0.9
