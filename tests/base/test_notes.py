@@ -1,21 +1,16 @@
 """Notes: a code, a template in each language, and JSON from which a note is made again."""
 
 import ast
-import copy
-import pickle
 from pathlib import Path
 from string import Formatter
 
 import pytest
-from pydantic import TypeAdapter
 
 from base.calls import CODES
-from base.errors import ResourceError
-from base.notes import Note, SavedNote, note_codes, note_in, templates, with_codes
+from base.notes import templates
 
 ROOT = Path(__file__).parents[2]
 DETAILS = {"error", "reason", "fallback"}  # text of programs, in English; other languages may leave it out
-MENTIONS = Note("mention_excluded", excluded="rice", mentioning=2, shown=9)
 
 
 def values_of(template: str) -> set[str]:
@@ -55,39 +50,3 @@ def test_each_note_of_the_source_has_the_values_of_its_template():
 
 def test_each_error_of_a_field_has_a_template():
     assert set(CODES.values()) <= templates("en").keys()
-
-
-def test_a_note_is_its_english_sentence():
-    assert MENTIONS == "2 of 9 hits mention rice"
-    assert MENTIONS.in_language("ko") == "결과 9편 가운데 2편에 rice에 대한 언급이 있습니다."
-
-
-@pytest.mark.parametrize("copied", [copy.deepcopy(MENTIONS), pickle.loads(pickle.dumps(MENTIONS))])
-def test_a_copy_is_a_note(copied):
-    assert copied == MENTIONS
-    assert copied.as_code() == {
-        "code": "mention_excluded",
-        "values": {"excluded": "rice", "mentioning": 2, "shown": 9},
-    }
-
-
-def test_notes_are_made_again_from_json():
-    notes = [MENTIONS, "a model's own words"]
-    codes = note_codes(notes)
-    assert codes[1] is None
-    again = with_codes([str(note) for note in notes], codes)
-    assert again == notes
-    assert isinstance(again[0], Note)
-
-
-def test_a_saved_text_stays_a_note():
-    saved = TypeAdapter(list[SavedNote])
-    again = saved.validate_json(saved.dump_json([MENTIONS, "text"]))
-    assert again == [MENTIONS, "text"]
-    assert note_codes(again) == note_codes([MENTIONS, "text"])
-
-
-def test_an_error_gives_its_note():
-    assert isinstance(note_in(ResourceError(MENTIONS, remedy="ask again")), Note)
-    assert note_in(ResourceError("broken", remedy="mend it")) == "broken; mend it"
-    assert note_in(ResourceError("broken"), "in one line") == "in one line"

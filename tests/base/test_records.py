@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+import pytest
 from typing_extensions import TypedDict
 
 from base.records import IF_ANY, IF_KNOWN, INTERNAL, Recordable, rounded
@@ -41,19 +42,19 @@ class Library(Recordable):
     shelves: tuple[Shelf, ...]
 
 
-def test_a_record_has_the_fields_of_the_value_as_json():
-    book = Book("Sea ice", 1.23456, (Author("Kim"),), 0, "A3")
-
-    assert book.as_record() == {"title": "Sea ice", "weight": 1.23, "authors": [{"name": "Kim"}], "pages": 0}
-
-
-def test_a_record_omits_empty_and_unknown_values_where_the_field_says_so():
-    assert Book("Sea ice").as_record() == {"title": "Sea ice", "weight": 0.0}
+BOOK = Book("Sea ice", 1.23456, (Author("Kim"),), 0, "A3")
+SHELF = Shelf((Book("Sea ice"), Book("Air surveys")), open=object())
+SHOWN = {"first": {"title": "Sea ice", "weight": 0.0}, "count": 2}
 
 
-def test_record_fields_replace_the_fields_of_the_value_also_within_another_one():
-    shelf = Shelf((Book("Sea ice"), Book("Air surveys")), open=object())
-    shown = {"first": {"title": "Sea ice", "weight": 0.0}, "count": 2}
-
-    assert shelf.as_record() == shown
-    assert Library((shelf,)).as_record() == {"shelves": [shown]}
+@pytest.mark.parametrize(
+    ("value", "record"),
+    [
+        (BOOK, {"title": "Sea ice", "weight": 1.23, "authors": [{"name": "Kim"}], "pages": 0}),
+        (Book("Sea ice"), {"title": "Sea ice", "weight": 0.0}),  # empty and unknown values are omitted
+        (SHELF, SHOWN),  # `record_fields` replace the fields of the value
+        (Library((SHELF,)), {"shelves": [SHOWN]}),  # also within another one
+    ],
+)
+def test_a_record_has_the_fields_of_the_value_as_json(value, record):
+    assert value.as_record() == record

@@ -23,12 +23,10 @@ class Embeddings:
     refused: int = 0
 
     def settings(self, **changed: object) -> dict[str, object]:
-        """Return the settings of an encoder that asks this server."""
         return {"provider": "endpoint", "base_url": self.base_url, "model": "word-counts"} | changed
 
 
 def vector_of(text: str) -> list[float]:
-    """Return the counts of the vocabulary's words."""
     words = Counter(text.replace(".", " ").split())
     counts = [float(words[word]) for word in VOCABULARY]
     return [*counts, 0.0 if any(counts) else 1.0]
@@ -36,8 +34,6 @@ def vector_of(text: str) -> list[float]:
 
 @contextmanager
 def embedding_server() -> Iterator[Embeddings]:
-    """Run the server until the end of the block."""
-
     server = Embeddings("")
 
     class Encodes(Handler):

@@ -65,7 +65,6 @@ def build(home, path, name="papers", *, workers=1, commit_every=20_000, keep_ver
 
 
 def command(*arguments):
-    """Return the command line of `shrag` with these arguments."""
     return [sys.executable, str(ROOT / "shrag.py"), *map(str, arguments)]
 
 
@@ -80,7 +79,6 @@ WITHOUT_COMPILING = {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def limited(size):
-    """Return what bounds the files that a process writes, in a process of its own."""
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 

@@ -8,14 +8,12 @@ from click.testing import CliRunner
 from base.errors import InvalidCall, Remedy
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.commands import analyze, index
-from indexer.errors import IndexDamaged
 from indexer.index_commands import indexes
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
-from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from tests.indexer.made_corpora import build, write_jsonl
-from tests.refusals import ANEW_OR_BACK, refusal
+from tests.refusals import refusal
 
 TERMS = parse_user_dictionary("지식그래프연구회 지식그래프 연구회\n".encode(), "terms.txt")
 OTHER = parse_user_dictionary("지식그래프연구회\n".encode(), "terms.txt")
@@ -23,11 +21,6 @@ PAPERS = [
     {"id": "A", "title": "지식그래프연구회의 활동", "abstract": "지식그래프연구회에서 논문을 읽었다."},
     {"id": "B", "title": "벼의 생육", "abstract": "논에 물을 대었다."},
 ]
-
-
-@pytest.fixture
-def home(tmp_path):
-    return tmp_path / "home"
 
 
 @pytest.fixture
@@ -47,16 +40,6 @@ def test_an_index_is_searched_with_the_dictionary_it_was_built_with(home, corpus
     assert manifest.dictionary == manifest.fingerprint["dictionary"] == TERMS.hash
 
 
-def test_several_processes_analyse_with_it(home, tmp_path):
-    many = [PAPERS[0] | {"id": f"A{number}", "title": f"지식그래프연구회 {number}"} for number in range(200)]
-    build(home, write_jsonl(tmp_path / "many.jsonl", many), workers=2, dictionary=TERMS)
-
-    with open_index(IndexerSettings(home=home), "papers") as opened:
-        frequencies = opened.engine.document_frequencies(["지식그래프", "연구회"])
-
-    assert frequencies == {"지식그래프": 200, "연구회": 200}
-
-
 def test_another_dictionary_needs_a_rebuild(home, corpus):
     build(home, corpus, dictionary=TERMS)
 
@@ -64,14 +47,6 @@ def test_another_dictionary_needs_a_rebuild(home, corpus):
         build(home, corpus, dictionary=OTHER)
     build(home, corpus, dictionary=OTHER, rebuild=True)
     assert tokens(home, "지식그래프연구회") == ["지식그래프연구회"]
-
-
-def test_an_index_whose_dictionary_is_gone_is_damaged(home, corpus):
-    build(home, corpus, dictionary=TERMS)
-    (FolderStore(home, "papers").version_path(1) / "dictionary.txt").unlink()
-
-    with refusal(IndexDamaged, "dictionary.txt", remedies=ANEW_OR_BACK):
-        tokens(home, "지식")
 
 
 def test_the_commands_take_a_file(corpus, tmp_path):

@@ -1,12 +1,13 @@
-"""Building, updating and publishing, as a caller of `build_index` sees it."""
+"""Building, updating and publishing, as a caller of `build_index` sees it; ids that two papers claim."""
 
 import json
+import unicodedata
 
 import pytest
 
 from base.errors import InvalidCall, Remedy
-from indexer.errors import EmptyCorpus, IndexMismatch, StrictRefusal
-from indexer.ingest import IngestRequest, build_index, remove_records
+from indexer.errors import IndexMismatch, StrictRefusal
+from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
 from tests.indexer.made_corpora import (
@@ -24,33 +25,12 @@ REFUSED = '{"title": "no id"}'
 
 
 @pytest.fixture
-def home(tmp_path):
-    return tmp_path / "home"
-
-
-@pytest.fixture
 def corpus(tmp_path):
     return write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(8)])
 
 
 def ids(home, name="papers"):
     return [json.loads(record)["passage_id"] for record in stored_records(home, name)]
-
-
-def test_records_of_every_length_are_stored_as_they_are(home, tmp_path):
-    notes = "rice methane 논벼 메탄 Σ of the flooded field " * 2_000
-    lengths = [0, 1, 100, *range(2_000, 4_400, 20), 50_000]
-    records = [
-        {"id": f"P{length}", "title": "Rice", "abstract": "Methane.", "notes": notes[:length]}
-        for length in lengths
-    ]
-
-    build(home, write_jsonl(tmp_path / "corpus.jsonl", records))
-
-    stored = map(json.loads, stored_records(home))
-    assert {line["doc_id"]: line["paper"]["notes"] for line in stored} == {
-        record["id"]: record["notes"] for record in records
-    }
 
 
 def test_a_build_counts_what_it_read(home, tmp_path):
@@ -75,17 +55,6 @@ def test_a_build_counts_what_it_read(home, tmp_path):
     assert [(one.line, one.reason) for one in report.dead_letters] == [(5, "id: Field required")]
 
 
-def test_scores_are_those_of_the_corpus_without_the_replaced_records(home, tmp_path):
-    last = [paper(number) for number in range(20)]
-    twice = write_jsonl(tmp_path / "twice.jsonl", [paper(number, version=1) for number in range(20)] + last)
-    once = write_jsonl(tmp_path / "once.jsonl", last)
-
-    build(home, twice, name="twice")
-    build(home, once, name="once")
-
-    assert answers(home, "twice") == answers(home, "once")
-
-
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_builds_are_equal_whatever_the_number_of_workers(home, tmp_path, workers):
     corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(120)])
@@ -98,32 +67,6 @@ def test_builds_are_equal_whatever_the_number_of_workers(home, tmp_path, workers
     assert forward_files(home, "other") == forward_files(home, "one")
 
 
-def test_an_update_replaces_by_id_and_adds(home, corpus, tmp_path):
-    build(home, corpus)
-    update = write_jsonl(tmp_path / "update.jsonl", [paper(7, version=1), paper(8)])
-
-    report = build(home, update)
-
-    assert (report.manifest.version, report.manifest.papers) == (2, 9)
-    assert report.manifest.counts["replaced"] == 1
-    assert ids(home) == [
-        *("P00000", "P00000@en", "P00001", "P00002", "P00003", "P00004", "P00005", "P00005@en", "P00006"),
-        *("P00007", "P00008"),
-    ]
-
-
-def test_an_update_ranks_as_a_build_from_empty_of_the_same_records(home, tmp_path):
-    first = [paper(number) for number in range(40)]
-    changed = [paper(number, version=1) for number in range(30, 60)]
-    build(home, write_jsonl(tmp_path / "first.jsonl", first), "updated")
-    build(home, write_jsonl(tmp_path / "changed.jsonl", changed), "updated")
-    build(home, write_jsonl(tmp_path / "all.jsonl", first[:30] + changed), "new")
-
-    # By `or` an engine that has not merged yet counts replaced passages too.
-    by_order = {"methods": ("shrag",)}
-    assert answers(home, "updated", **by_order) == answers(home, "new", **by_order)
-
-
 def test_an_update_that_only_adds_ranks_as_a_build_from_empty_by_any_method(home, tmp_path):
     papers = [paper(number) for number in range(60)]
     build(home, write_jsonl(tmp_path / "first.jsonl", papers[40:]), "updated")
@@ -131,43 +74,6 @@ def test_an_update_that_only_adds_ranks_as_a_build_from_empty_by_any_method(home
     build(home, write_jsonl(tmp_path / "all.jsonl", papers), "new")
 
     assert answers(home, "updated") == answers(home, "new")
-
-
-def test_an_update_with_the_same_corpus_changes_no_score(home, corpus):
-    build(home, corpus)
-    before = answers(home)
-
-    report = build(home, corpus)
-
-    assert (report.is_published, report.manifest.version) == (False, 1)
-    assert answers(home) == before
-
-
-def test_what_was_removed_before_is_added_again(home, corpus):
-    build(home, corpus)
-    remove_records("papers", ["P00003"], IndexerSettings(home=home))
-
-    counts = build(home, corpus).manifest.counts
-
-    assert (counts["records"], counts["unchanged"], counts["replaced"]) == (1, 7, 0)
-
-
-def test_a_rebuild_starts_from_empty(home, corpus, tmp_path):
-    build(home, corpus)
-
-    build(home, write_jsonl(tmp_path / "other.jsonl", [paper(100)]), rebuild=True)
-
-    assert ids(home) == ["P00100", "P00100@en"]
-
-
-def test_an_empty_update_leaves_the_version_as_it_is(home, corpus, tmp_path):
-    build(home, corpus)
-
-    with pytest.raises(EmptyCorpus):
-        build(home, write_jsonl(tmp_path / "empty.jsonl", []))
-
-    assert (FolderStore(home, "papers").current(), len(ids(home))) == (1, 10)
-    assert not FolderStore(home, "papers").local.building.exists()
 
 
 def test_strict_publishes_nothing_at_the_first_refusal(home, tmp_path):
@@ -179,16 +85,6 @@ def test_strict_publishes_nothing_at_the_first_refusal(home, tmp_path):
 
     assert list(home.iterdir()) == []
     assert build(home, corpus).manifest.papers == 50
-
-
-def test_the_file_of_dead_letters_steers_no_terminal(home, tmp_path):
-    (tmp_path / "papers.jsonl").write_text(
-        '{"id": "1", "title": "t"}\n{"id": "a b", "title": "\x9b2J\u202e\u2028"}\n'
-    )
-    build(home, tmp_path / "papers.jsonl")
-    written = (home / "papers" / "dead-letters" / "000001.jsonl").read_text("utf-8")
-    assert not set(written) & set("\x9b\u202e\u2028")
-    assert json.loads(written)["line"] == 2
 
 
 def test_dead_letters_lie_beside_the_version_and_ten_are_reported(home, tmp_path):
@@ -233,37 +129,6 @@ def test_a_version_of_another_analysis_is_refused(home, corpus):
         remove_records("papers", ["P00001"], IndexerSettings(home=home))
 
 
-def test_removed_records_are_gone_with_all_of_their_passages(home, corpus):
-    build(home, corpus)
-
-    manifest, absent = remove_records("papers", ["P00000", "P00000", "X"], IndexerSettings(home=home))
-
-    assert (manifest.version, manifest.papers, manifest.passages, absent) == (2, 7, 8, ["X"])
-    assert manifest.counts == {"removed": 1}
-    assert "P00000@en" not in ids(home)
-
-
-def test_removing_what_is_not_there_publishes_nothing(home, corpus):
-    build(home, corpus)
-    remove_records("papers", ["P00000"], IndexerSettings(home=home))
-
-    with refusal(InvalidCall, "papers", "P00000"):
-        remove_records("papers", ["P00000"], IndexerSettings(home=home))
-
-    assert FolderStore(home, "papers").versions() == [1, 2]
-
-
-def test_the_last_record_can_be_removed_and_another_added(home, tmp_path):
-    build(home, write_jsonl(tmp_path / "one.jsonl", [paper(1)]))
-
-    manifest, _ = remove_records("papers", ["P00001"], IndexerSettings(home=home))
-    report = build(home, write_jsonl(tmp_path / "other.jsonl", [paper(2)]))
-
-    assert (manifest.papers, manifest.passages) == (0, 0)
-    assert ids(home) == ["P00002"]
-    assert report.manifest.papers == 1
-
-
 def test_passages_of_an_article_count_as_one_paper(home, tmp_path):
     records = [
         {"docid": f"{place}#{number}", "title": "t", "text": "text"} for place in "ab" for number in range(3)
@@ -285,19 +150,74 @@ def test_stored_passages_come_in_corpus_order_with_a_papers_chunks_in_theirs(hom
     assert len(ids(home)) > 12
 
 
-def test_a_file_that_vanishes_before_it_is_read_is_a_dead_letter_and_no_other_record_is_lost(home, tmp_path):
-    folder = tmp_path / "corpus"
-    folder.mkdir()
-    write_jsonl(folder / "a.jsonl", [paper(1), paper(2)])
-    write_jsonl(folder / "b.jsonl", [paper(1), paper(3)])
-    write_jsonl(folder / "c.jsonl", [paper(4)])
+PLAIN = {"id": "X", "title": "논", "abstract": "논의 메탄을 재었다."}
+TWO_LANGUAGES = PLAIN | {"abstract2": "Methane of paddies was measured."}
+WITH_BODY = PLAIN | {"body": "논에 물을 대었다."}
+CALLED_AS_ENGLISH = {"id": "X@en", "title": "Ammonia", "abstract": "ammonia of fields"}
+CALLED_AS_CHUNK = {"id": "X#1", "title": "Ammonia", "abstract": "ammonia of fields"}
+PAIRS = [(TWO_LANGUAGES, CALLED_AS_ENGLISH), (WITH_BODY, CALLED_AS_CHUNK)]
+EITHER_ORDER = [*PAIRS, *((second, first) for first, second in PAIRS)]
 
-    def vanish(stage, done, total):
-        (folder / "b.jsonl").unlink(missing_ok=True)
 
-    request = IngestRequest(name="papers", paths=[str(folder)])
-    report = build_index(request, IndexerSettings(home=home, workers=1), vanish)
+@pytest.fixture
+def held(tmp_path):
+    """Index corpora one after another; return passage and paper of all that is held, and the dead letters."""
 
-    assert [passage_id for passage_id in ids(home) if "@" not in passage_id] == ["P00001", "P00002", "P00004"]
-    (letter,) = report.dead_letters
-    assert letter.file == str(folder / "b.jsonl")
+    def run(*corpora, **options):
+        for records in corpora:
+            report = build(tmp_path / "home", write_jsonl(tmp_path / "c.jsonl", records), **options)
+        passages = [json.loads(record) for record in stored_records(tmp_path / "home")]
+        return [(passage["passage_id"], passage["doc_id"]) for passage in passages], report.dead_letters
+
+    return run
+
+
+@pytest.mark.parametrize(("first", "second"), EITHER_ORDER)
+@pytest.mark.parametrize("runs", [1, 2])
+def test_of_two_papers_that_claim_a_passage_id_the_second_is_a_dead_letter(held, first, second, runs):
+    corpora = [[first, second]] if runs == 1 else [[first], [second]]
+
+    passages, letters = held(*corpora) if runs == 1 else held(corpora[0], [*corpora[1], {"id": "OTHER"}])
+
+    assert {doc_id for _, doc_id in passages} - {"OTHER"} == {first["id"]}
+    assert len({passage_id for passage_id, _ in passages}) == len(passages)
+    (letter,) = letters
+    assert (letter.line, json.loads(letter.head)["id"]) == (3 - runs, second["id"])
+    assert "of another paper's" in letter.reason
+
+
+def test_an_update_that_would_take_another_papers_id_leaves_both_as_they_were(held):
+    before, letters = held([PLAIN, CALLED_AS_ENGLISH])
+    assert (before, letters) == ([("X", "X"), ("X@en", "X@en")], [])
+
+    after, (letter,) = held([TWO_LANGUAGES, {"id": "OTHER"}])
+
+    assert after == [*before, ("OTHER", "OTHER")]
+    assert letter.line == 1
+
+
+def test_what_a_later_record_replaces_claims_nothing(held):
+    passages, letters = held([TWO_LANGUAGES, CALLED_AS_ENGLISH, PLAIN])
+
+    assert sorted(passages) == [("X", "X"), ("X@en", "X@en")]
+    assert letters == []
+
+
+def test_removing_or_replacing_a_paper_leaves_one_that_is_called_as_a_passage_of_it(held, tmp_path):
+    held([PLAIN, CALLED_AS_ENGLISH])
+    assert held([PLAIN | {"title": "논밭"}])[0] == [("X@en", "X@en"), ("X", "X")]
+
+    remove_records("papers", ["X"], IndexerSettings(home=tmp_path / "home"))
+
+    assert [json.loads(record)["passage_id"] for record in stored_records(tmp_path / "home")] == ["X@en"]
+
+
+def test_ids_that_differ_by_normalisation_alone_are_one(held, tmp_path):
+    composed, decomposed = "논문", unicodedata.normalize("NFD", "논문")
+    passages, _ = held([PLAIN | {"id": decomposed}, {"id": "X"}, PLAIN | {"id": composed}])
+
+    assert passages == [("X", "X"), (composed, composed)]
+
+    _, absent = remove_records("papers", [decomposed], IndexerSettings(home=tmp_path / "home"))
+
+    assert absent == []

@@ -40,7 +40,6 @@ class Model:
         self.versions = []
 
     def apply(self, step, given):
-        """Do the step; return what keeps it from being done."""
         if step in {"index", "rebuild"}:
             before = self.versions[-1] if self.versions and step == "index" else {}
             after = before | dict(given)
@@ -94,7 +93,6 @@ def summarised(home):
 
 
 def apply(home, step, given):
-    """Do the step; return what kept it from being done."""
     try:
         if step in {"index", "rebuild"}:
             corpus = write_jsonl(home / "corpus.jsonl", [record(*each) for each in given])

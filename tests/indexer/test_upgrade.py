@@ -4,11 +4,10 @@ import pytest
 
 from base.errors import Remedy
 from indexer.errors import IndexMismatch
-from indexer.ingest import IngestRequest, build_index, encode_passages, remove_records
+from indexer.ingest import encode_passages, remove_records
 from indexer.settings import EncoderSettings, IndexerSettings
 from indexer.upgrade import upgrade_index
 from indexer.versions.store.folder import FolderStore
-from tests.generator.sample_index import called
 from tests.indexer.embedding_server import embedding_server
 from tests.indexer.made_corpora import answers, build, edit_manifest, paper, stored_records, write_jsonl
 from tests.refusals import refusal
@@ -46,15 +45,6 @@ def test_an_upgraded_index_is_as_a_build_of_its_records(home, tmp_path):
     assert build(home, home / "c.jsonl").manifest.counts["unchanged"] == 19  # the removed one is added again
 
 
-def test_filters_by_author_and_type_work_after_an_upgrade(home, monkeypatch):
-    upgrade_index("papers", IndexerSettings(home=home, workers=1))
-    monkeypatch.setenv("SHRAG_HOME", str(home))
-
-    found = called("search", "지식 그래프", "--name", "papers", "--author", "Kim, Ara", "--type", "article")
-
-    assert "P000" in found.stdout
-
-
 def test_vectors_are_kept_without_an_encoder(home):
     upgrade_index("papers", IndexerSettings(home=home, workers=1))
     with embedding_server() as server:
@@ -67,32 +57,8 @@ def test_vectors_are_kept_without_an_encoder(home):
     assert manifest.vector_count == manifest.passages > 19
 
 
-def test_an_index_that_is_up_to_date_is_left_as_it_is(tmp_path, monkeypatch):
-    build(tmp_path, write_jsonl(tmp_path / "c.jsonl", [paper(1)]))
-    monkeypatch.setenv("SHRAG_HOME", str(tmp_path))
-
-    told = called("indexes", "upgrade", "papers").stdout
-
-    assert "up to date" in told
-    assert FolderStore(tmp_path, "papers").versions() == [1]
-
-
 def test_other_passages_need_the_corpus(home):
     age(home, chunking="0")
 
     with refusal(IndexMismatch, "passages", remedies=Remedy.REBUILD):
         upgrade_index("papers", IndexerSettings(home=home))
-
-
-def test_an_interrupted_upgrade_is_resumed(home):
-    def interrupt(stage, done, total):
-        if stage == "glossary":
-            raise KeyboardInterrupt
-
-    stages = []
-    with pytest.raises(KeyboardInterrupt):
-        upgrade_index("papers", IndexerSettings(home=home, workers=1), interrupt)
-    upgrade_index("papers", IndexerSettings(home=home, workers=1), lambda stage, *_: stages.append(stage))
-
-    assert stages[0] == "indexing"
-    assert build_index(IngestRequest("papers", [str(home / "c.jsonl")]), IndexerSettings(home=home)).manifest

@@ -166,11 +166,6 @@ def test_what_queries_match_under_filters_is_counted_in_one_call(engine):
     assert engine.counts([]) == []
 
 
-def test_terms_of_the_text_are_found_by_their_beginning(engine):
-    assert engine.lexicon.starting_with("pang") == [("pangolin", 2)]
-    assert engine.lexicon.starting_with("pangolim") == []
-
-
 def rows(engine, *ids):
     return engine.rows(ids)
 
@@ -184,16 +179,6 @@ def test_a_row_holds_the_tokens_of_its_passage(engine):
 
     assert body == stored.tokens.text.words()
     assert title == [term for term, _ in stored.tokens.title.unpack()] == ["비", "선형", "회귀", "추정"]
-
-
-def test_rows_that_come_with_the_hits_are_those_that_are_asked_for(engine):
-    def found(read):
-        [hits, _] = engine.search([(PANGOLIN, 5), (AXOLOTL, 5)], filters=Filters(), collapse=False, read=read)
-        return [hit.passage_id for hit in hits]
-
-    assert found(1) == found(0) == ["TEXTUAL", "TITLED"]
-    asked, known = rows(engine, "TITLED", "TEXTUAL"), rows(engine, "TEXTUAL", "BARE")
-    assert asked.rows.body_of(1).tolist() == known.rows.body_of(0).tolist()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import math
 
 import pytest
 
-from indexer.analysis import make_analyzer
 from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Range, Term, or_query
 from retriever.queries.filters import Filters
 from tests.retriever.made_papers import indexed
@@ -35,11 +34,6 @@ PHRASE = Phrase("knowledge graph", ((0, "knowledg"), (1, "graph")))
 
 
 @pytest.fixture(scope="module")
-def analyzer():
-    return make_analyzer("bilingual")
-
-
-@pytest.fixture(scope="module")
 def engine(tmp_path_factory, settings_for):
     with indexed(settings_for(tmp_path_factory.mktemp("explained")), RECORDS, "explained") as index:
         yield index.engine
@@ -60,14 +54,6 @@ def test_a_token_is_explained_as_bm25(tmp_path, settings_for):
     assert (term.frequency, term.document_frequency) == (4.0, 1)
     assert term.idf == pytest.approx(math.log(1 + (3 - 1 + 0.5) / (1 + 0.5)))
     assert term.score == pytest.approx(2.2 * term.idf * 4 / (4 + 1.2 * (1 - 0.75 + 0.75 * 6 / 7)), abs=1e-4)
-
-
-def test_a_phrase_is_one_term_with_the_sum_of_its_tokens_idf(engine):
-    [term] = engine.explain(PHRASE, "graph")
-    words = engine.explain(Or((KNOWLEDGE, GRAPH)), "graph")
-
-    assert (term.token, term.frequency, term.document_frequency) == ("knowledg graph", 2.0, 1)
-    assert term.idf == pytest.approx(sum(word.idf for word in words))
 
 
 QUERIES = {

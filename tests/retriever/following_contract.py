@@ -22,7 +22,6 @@ from tests.indexer.made_corpora import write_jsonl
 NAME = "papers"
 PAPERS = 5
 PATIENCE_S = 240
-THREADS, TASKS = 3, 3
 
 
 @pytest.fixture
@@ -47,7 +46,6 @@ async def ask(index):
 
 
 def edition(result):
-    """Return the edition that all of a result's papers name."""
     assert len(result.hits) == PAPERS
     [title] = {hit.passage.title for hit in result.hits}
     return int(title.removeprefix("quokka edition").removesuffix("x"))
@@ -88,16 +86,6 @@ def test_an_index_that_stays_answers_from_its_version_until_it_is_closed(setting
         assert remains(settings) == [1, 5]
     publish(settings, 6)
     assert remains(settings) == [6]
-
-
-def test_a_version_that_was_rolled_back_from_is_left_by_who_follows(settings):
-    kept = settings.model_copy(update={"keep_versions": 3})
-    publish(kept, 2)
-    with open_index(settings, NAME, follow=True) as index:
-        assert answered(index) == 2
-        with open_store(settings, NAME) as store:
-            store.rollback()
-        wait_for(index, 1)
 
 
 def test_a_deleted_index_is_told_and_followed_when_it_is_made_again(settings):

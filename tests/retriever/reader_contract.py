@@ -9,7 +9,7 @@ from base.notes import Note
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.views.facets import facets
-from tests.retriever.made_papers import found, indexed
+from tests.retriever.made_papers import contract_fixture, found, indexed
 
 WORDS = "모래 갯벌 조개 tide shell crab".split()
 MIXED = random.Random(5)
@@ -73,10 +73,7 @@ def flats(tmp_path_factory, settings_for):
         yield index
 
 
-@pytest.fixture(scope="module")
-def spelled(tmp_path_factory, settings_for):
-    with indexed(settings_for(tmp_path_factory.mktemp("spelled")), SPELLED, "spelled") as index:
-        yield index
+spelled = contract_fixture(SPELLED, "spelled")
 
 
 def papers(index, expression):

@@ -4,13 +4,12 @@ import pytest
 
 from retriever.answerability import (
     THRESHOLD,
-    answer_likelihood,
     answerability_features,
 )
 from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings
 from tests.generator.sample_index import ENGLISH, KOREAN, UNANSWERABLE_ENGLISH, UNANSWERABLE_KOREAN, found
-from tests.retriever.made_papers import index_of
+from tests.retriever.made_papers import index_fixture
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -24,10 +23,7 @@ PAPERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory):
-    with index_of(tmp_path_factory.mktemp("answerability"), *PAPERS) as index:
-        yield index
+index = index_fixture(*PAPERS)
 
 
 def terms_of(index, question="quokka grass", **request):
@@ -47,13 +43,6 @@ def test_coverage_is_the_best_share_of_the_question_that_a_passage_holds(index):
     assert features(index, "GRASS", "BOTH").coverage == pytest.approx(1)
     assert features(index, "GRASS", "F0").coverage == pytest.approx(0.5)
     assert features(index, "F0").coverage == 0
-
-
-def test_without_passages_an_answer_is_unlikely(index):
-    terms = terms_of(index)
-
-    assert answer_likelihood(terms, rows(index)) < THRESHOLD
-    assert answer_likelihood(terms, rows(index)) < answer_likelihood(terms, rows(index, "BOTH"))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from retriever.search import SearchRequest, open_ranking, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.strategy import Strategy
 from tests.indexer.made_corpora import command, environment_of
-from tests.retriever.made_papers import found, ids, index_of
+from tests.retriever.made_papers import found, ids, index_fixture, index_of
 
 PLAIN = "Plain words on topic {0}, 평범한 말 {0}."
 MARSUPIALS = [
@@ -37,7 +37,6 @@ HOPS = {
 STRATEGY = Strategy(en=("Silberberg Observatory", "founder"), ko=("한라 천문대", "설립"), origin="model")
 STEPS = STRATEGY.changed(steps=["Who founded the observatory?", "What was the profession of the founder?"])
 WITHOUT_FEEDBACK = RetrieverSettings(without=frozenset({"feedback"}))
-WITHOUT_BOTH = RetrieverSettings(without=frozenset({"feedback", "second-search"}))
 
 
 def papers(rows):
@@ -51,10 +50,7 @@ def hops(question):
     return papers([*HOPS[question], *((f"F{n}", f"연습 {n}", PLAIN.format(n)) for n in range(12))])
 
 
-@pytest.fixture(scope="module")
-def marsupials(tmp_path_factory):
-    with index_of(tmp_path_factory.mktemp("marsupials"), *papers(MARSUPIALS)) as index:
-        yield index
+marsupials = index_fixture(*papers(MARSUPIALS))
 
 
 @pytest.fixture(scope="module", params=HOPS, ids=["English", "Korean"])
@@ -90,10 +86,6 @@ def test_feedback_finds_papers_and_is_described_in_their_words(marsupials):
     assert "WALLABY" not in ids(marsupials, MARSUPIAL_QUESTION, skip=("feedback",))
 
 
-def test_an_excluded_thing_brings_no_feedback(marsupials):
-    assert "feedback" not in names_of_queries(found(marsupials, f"{MARSUPIAL_QUESTION} -wallaby"))
-
-
 @pytest.mark.parametrize(
     ("question", "request_"),
     [
@@ -123,36 +115,11 @@ def test_a_name_in_the_best_passage_leads_to_another(hop):
     assert f"also searched for {bridge.text}, named in NAMED" in result.notes
 
 
-def test_without_the_second_search_it_is_not_found(hop):
-    index, question = hop
-
-    for result in (
-        found(index, question, settings=WITHOUT_BOTH),
-        found(index, question, settings=WITHOUT_FEEDBACK, skip=("bridges",)),
-    ):
-        assert [hit.doc_id for hit in result.hits] == ["NAMED", "BESIDE"]
-        assert result.bridges == ()
-
-
 def test_a_strategy_has_a_second_search_only_with_steps(hop):
     index, question = hop
 
     assert ids(index, question, strategy=STRATEGY) == ["NAMED", "BESIDE"]
     assert ids(index, question, strategy=STEPS) == ["NAMED", "ANSWER", "BESIDE"]
-
-
-def test_a_gain_is_a_part_of_the_score_and_a_source_gains_nothing(hop):
-    index, question = hop
-    scored = ranking_of(index, question, strategy=STEPS).scored
-
-    assert scored.parts_of("ANSWER").keys() == {"second-search"}
-    assert "second-search" not in scored.parts_of("NAMED")
-    assert 0.2 < scored.score_of("ANSWER") / scored.score_of("NAMED") < 0.9
-
-
-def test_a_question_without_a_name_is_searched_for_once(tmp_path):
-    with index_of(tmp_path, *hops(ENGLISH)) as index:
-        assert "bridges" not in names_of_queries(found(index, "which profession had a founder on a hill?"))
 
 
 def test_a_replayed_strategy_gives_equal_bytes_in_another_process(tmp_path):

@@ -9,7 +9,6 @@ import sys
 
 import pytest
 
-from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from tests.indexer.made_corpora import ROOT, as_others_may, edit_manifest, environment_of
@@ -37,11 +36,6 @@ with open_index(IndexerSettings(), "papers"):
     print("open", flush=True)
     sys.stdin.read()
 """
-
-
-@pytest.fixture
-def settings_for():
-    return lambda home, **options: IndexerSettings(home=home, workers=1, **options)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The score of `shrag`: BM25 of the question and of the keywords, for any number of hits and any filters."""
 
 from math import log, sqrt
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,7 @@ from retriever.settings import RetrieverSettings
 from retriever.stages.stages import computed
 from retriever.strategy import Strategy
 from tests.indexer.made_corpora import ENGLISH, KOREAN, paper
-from tests.retriever.made_papers import index_of, run_of
+from tests.retriever.made_papers import index_fixture, index_of, run_of
 
 # GRAPH has five tokens, one of them in its title; CAT has three.
 TWO = [
@@ -33,10 +32,7 @@ QUESTION = "How does a knowledge graph help 문서 검색?"
 STRATEGY = Strategy(ko=("지식", "그래프", "검색"), en=("knowledge graph", "retrieval"))
 
 
-@pytest.fixture(scope="module")
-def two(tmp_path_factory):
-    with index_of(tmp_path_factory.mktemp("two"), *TWO) as index:
-        yield index
+two = index_fixture(*TWO)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +44,6 @@ def made(tmp_path_factory):
 
 
 def parts_of(index, formula):
-    """Return the parts of the scores of GRAPH and CAT."""
     read = index.engine.rows(["GRAPH", "CAT"])
     return {name: values.tolist() for name, values in formula.parts(read).items()}
 
@@ -59,7 +54,6 @@ def statistics(index, *tokens):
 
 
 def scored_by(index, request, settings):
-    """Return the hits of a request with their scores, and the candidates with the parts of theirs."""
     ranking = computed(run_stages(open_ranking(index, request, settings)).ranking)
     return ranking.hits, computed(ranking.scored)
 
@@ -80,20 +74,6 @@ def test_a_token_scores_by_bm25_in_text_and_title(two):
     of_theory = log(1 + 0.5 / 2.5) * (K1 + 1)
     assert graph == pytest.approx(of_graph + 2 * of_theory * 1 / (1 + K1 * (1 - B + B * 5 / 4)))
     assert cat == pytest.approx(2 * of_theory * 2 / (2 + K1 * (1 - B + B * 3 / 4)))
-
-
-def test_keywords_score_by_the_better_language_alone(two):
-    known = statistics(two, "graph", "theori", "그래프")
-
-    def keywords(weight, **by_language: Any):
-        formula = Formula({}, by_language, known, keyword_weight=weight)  # type: ignore[arg-type]
-        return parts_of(two, formula)["keywords"]
-
-    english, korean = keywords(1, en={"graph": 1.0, "theori": 0.5}), keywords(1, ko={"그래프": 1.0})
-    both = keywords(4, en={"graph": 1.0, "theori": 0.5}, ko={"그래프": 1.0})
-
-    assert english[0] > korean[0] > korean[1] == 0
-    assert both == pytest.approx([4 * english[0], 4 * english[1]])
 
 
 def test_keywords_weigh_one_by_the_root_of_their_place():
@@ -119,13 +99,6 @@ def test_the_best_counterpart_adds_what_it_scores_above_its_source(two):
     assert parts(("cat",))["synonyms"] == pytest.approx([0, cat[1] - theory[1]])
     assert parts(("cat",), ("cat", "theori"))["synonyms"] == pytest.approx([0, cat[1]])
     assert parts(("cat",), weight=0.01)["synonyms"] == [0, 0]
-
-
-def test_the_attainable_score_is_that_of_a_text_of_nothing_else(two):
-    known = statistics(two, "graph", "그래프", "cat")
-    formula = Formula({"cat": 1.0}, {"en": {"graph": 1.0}, "ko": {"그래프": 0.5}}, known, keyword_weight=3)
-
-    assert formula.attainable == pytest.approx((K1 + 1) * log(2) * (1 + 3 * 1.0))
 
 
 @pytest.mark.parametrize(

@@ -55,12 +55,6 @@ def test_hits_behind_the_depth_keep_their_order_and_stay_behind(index):
     assert [score for _, score in found[2:]] == [found[1][1] - place for place in (1, 2, 3, 4)]
 
 
-def test_the_cross_encoder_reads_the_question_without_its_exclusions(index, model):
-    [first, *_] = asyncio.run(rank(index, SearchRequest("axolotl -newt"), RetrieverSettings())).hits
-
-    assert first == ranked(index, "shrag", depth=30)[0]
-
-
 def test_a_cross_encoder_that_is_not_there_leaves_the_order_and_says_so(tmp_path):
     missing = RerankerSettings(provider="local", model=str(tmp_path / "nothing"))
     settings = IndexerSettings(home=tmp_path, workers=1, reranker=missing)

@@ -1,16 +1,19 @@
-"""`shrag search` and `shrag explain` as people and scripts call them."""
+"""`shrag search`, `explain` and `citations` as people and scripts call them."""
 
 import json
 import subprocess
 
 import pytest
+from click.testing import CliRunner
 
 from indexer.settings import IndexerSettings
+from retriever.citation_commands import citations
 from retriever.index import open_index
 from retriever.strategy import Strategy
 from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import command, environment_of
-from tests.retriever.made_papers import NAME, built, found
+from tests.retriever.made_papers import NAME, built, found, indexed
+from tests.retriever.papers.test_citations import PAPERS
 
 CONTRACT_KEYS = {"question", "method", "keywords", "queries", "hits", "filtered", "milliseconds"}
 HIT_KEYS = {"rank", "passage_id", "doc_id", "score", "title", "year", "snippet", "found_by", "found_by_names"}
@@ -36,15 +39,6 @@ def test_json_has_the_contracts_keys(home):
     assert all(hit.keys() >= HIT_KEYS for hit in record["hits"])
     assert record["filtered"] == {"incomplete": 0, "duplicates": 0}
     assert record["milliseconds"]["total"] > 0
-
-
-def test_keywords_and_queries_are_chosen_on_the_command_line(home):
-    edited = ("--keyword", "pangolin", "--keyword", "trade", "--skip", "SQ1", "--skip", "question")
-    record = json.loads(search(home, "quokka", *edited, "--json").stdout)
-
-    assert [one["text"] for one in record["keywords"]] == ["pangolin", "trade"]
-    assert [one["name"] for one in record["queries"]] == ["SQ2"]
-    assert record["applied"]["skip"] == ["SQ1", "question"]
 
 
 @pytest.mark.parametrize(
@@ -85,18 +79,6 @@ def test_a_strategy_as_json_in_a_file_gives_the_hits_of_the_python_call(home, tm
     assert record["hits"][0]["doc_id"] == "TITLED"
 
 
-def test_a_shown_strategy_is_read_back_from_its_file(home, tmp_path):
-    file = tmp_path / "shown.json"
-    shown = search(home, "지식 그래프 -환각 since 2019", "--show-strategy")
-    file.write_text(shown.stdout, encoding="utf-8")
-
-    again = search(home, "지식 그래프 -환각 since 2019", "--strategy", str(file), "--show-strategy")
-
-    assert shown.returncode == 0
-    assert json.loads(shown.stdout)["exclude"] == [{"ko": "환각"}]
-    assert json.loads(again.stdout) == json.loads(shown.stdout)
-
-
 def test_references_are_written_to_standard_output_or_to_a_file(home, tmp_path):
     file = tmp_path / "hits.ris"
 
@@ -125,3 +107,30 @@ def test_export_does_not_go_with_everything(home, options):
     done = search(home, "quokka", *options)
 
     assert (done.returncode, done.stdout) == (2, "")
+
+
+pytest.register_assert_rewrite("tests.retriever.papers.test_citations")
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    indexed(IndexerSettings(home=tmp_path, workers=1), PAPERS).close()
+    monkeypatch.setenv("SHRAG_HOME", str(tmp_path))
+
+    def call(command, *arguments):
+        return CliRunner().invoke(command, arguments, catch_exceptions=False, standalone_mode=False)
+
+    return call
+
+
+def test_both_directions_are_told(call):
+    answer = json.loads(call(citations, "NEW", "none", "OLD", "--json").stdout)
+
+    assert (answer["name"], answer["version"], answer["absent"]) == ("papers", 1, ["none"])
+    new, old = answer["papers"]
+    assert (new["doc_id"], new["title"]) == ("NEW", "Walrus haulouts")
+    assert [paper["doc_id"] for paper in new["cites"]] == ["SURVEY", "OLD"]
+    assert new["unknown"] == ["A book that nobody has, 1950."]
+    assert (new["reference_count"], new["cites_count"], new["citing_count"]) == (3, 2, 1)
+    assert [paper["doc_id"] for paper in new["cited_by"]] == ["SURVEY"]
+    assert (old["cites"], old["citing_count"]) == ([], 2)

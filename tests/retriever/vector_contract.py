@@ -48,6 +48,12 @@ def settings(settings_for, server, tmp_path):
     return with_encoder(settings_for(tmp_path), server)
 
 
+@pytest.fixture
+def built(settings, tmp_path):
+    build(settings, PAPERS, tmp_path)
+    return settings
+
+
 def with_encoder(settings, server, **changed):
     encoder = EncoderSettings.model_validate(server.settings(**changed))
     return settings.model_copy(update={"encoder": encoder})
@@ -108,55 +114,32 @@ def test_passages_get_their_vectors_while_they_are_indexed(settings, tmp_path):
     }
 
 
-def test_the_nearest_come_by_cosine_then_passage_id(settings, tmp_path):
-    build(settings, PAPERS, tmp_path)
-
-    assert nearest(settings, "quokka axolotl", 3) == [
+def test_the_nearest_come_by_cosine_then_passage_id(built):
+    assert nearest(built, "quokka axolotl", 3) == [
         ("AXOLOTL", pytest.approx(1 / sqrt(2), abs=1e-6)),
         ("TIE-1", pytest.approx(1 / sqrt(2), abs=1e-6)),
         ("TIE-2", pytest.approx(1 / sqrt(2), abs=1e-6)),
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "method", "skip"),
-    [
-        ("axolotl", "shrag", ("question", "SQ1", "nearest")),
-        ("methane", "shrag", ("nearest",)),
-        ("the of", "shrag", ("nearest",)),
-        ("axolotl", "dense", ("nearest",)),
-    ],
-)
-def test_the_nearest_can_be_left_out(settings, tmp_path, text, method, skip):
-    build(settings, PAPERS, tmp_path)
-
-    result = found(settings, text, method, skip=skip)
-
-    assert result.hits == ()
-    assert "nearest" not in {query.name for query in result.queries}
-
-
-def test_the_nearest_satisfy_the_filters(settings, tmp_path):
-    build(settings, PAPERS, tmp_path)
-
+def test_the_nearest_satisfy_the_filters(built):
     years = Range(2021, 2022, "year")
-    assert [name for name, _ in nearest(settings, "axolotl", 2, years=years)] == ["BOTH", "PANGOLIN"]
-    assert [name for name, _ in nearest(settings, "axolotl", 5, lang="ko")] == ["KOREAN"]
-    chosen = nearest(settings, "axolotl", 5, doc_ids=("TIE-1", "AXOLOTL"), parts=("abstract",))
+    assert [name for name, _ in nearest(built, "axolotl", 2, years=years)] == ["BOTH", "PANGOLIN"]
+    assert [name for name, _ in nearest(built, "axolotl", 5, lang="ko")] == ["KOREAN"]
+    chosen = nearest(built, "axolotl", 5, doc_ids=("TIE-1", "AXOLOTL"), parts=("abstract",))
     assert [name for name, _ in chosen] == ["AXOLOTL", "TIE-1"]
 
 
-def test_an_update_encodes_what_is_new_and_keeps_the_rest(settings, server, tmp_path):
-    build(settings, PAPERS, tmp_path)
+def test_an_update_encodes_what_is_new_and_keeps_the_rest(built, server, tmp_path):
     server.texts.clear()
 
     changed = [{"id": "BOTH", "title": "rice", "abstract": "rice"}, {"id": "NEW", "title": "methane"}]
-    manifest = build(settings, changed, tmp_path, "update")
+    manifest = build(built, changed, tmp_path, "update")
 
     assert sorted(text for text in server.texts if "learn" not in text) == ["methane", "rice\nrice"]
     assert manifest.vector_count == 7
-    assert cosines(settings, "rice", ["BOTH", "AXOLOTL", "NEW"]) == {"BOTH": 1.0, "AXOLOTL": 0.0, "NEW": 0.0}
-    assert nearest(settings, "axolotl", 1) == [("AXOLOTL", 1.0)]
+    assert cosines(built, "rice", ["BOTH", "AXOLOTL", "NEW"]) == {"BOTH": 1.0, "AXOLOTL": 0.0, "NEW": 0.0}
+    assert nearest(built, "axolotl", 1) == [("AXOLOTL", 1.0)]
 
 
 def test_vectors_are_added_to_an_index_that_has_none(settings, server, tmp_path):
@@ -188,17 +171,14 @@ def test_an_encoder_that_fails_loses_nothing_that_was_encoded(settings, server, 
         assert not folder.local.encoded.exists()
 
 
-def test_an_update_by_another_encoder_is_refused(settings, server, tmp_path):
-    build(settings, PAPERS, tmp_path)
-
-    other = with_encoder(settings, server, model="other-counts")
+def test_an_update_by_another_encoder_is_refused(built, server, tmp_path):
+    other = with_encoder(built, server, model="other-counts")
     with pytest.raises(InvalidCall, match=r"has vectors of another encoder \(model: 'word-counts', now 'oth"):
         build(other, PAPERS[:1], tmp_path, "update")
 
 
-def test_a_question_by_another_encoder_is_ranked_without_vectors_and_says_so(settings, server, tmp_path):
-    build(settings, PAPERS, tmp_path)
-    other = with_encoder(settings, server, model="other-counts")
+def test_a_question_by_another_encoder_is_ranked_without_vectors_and_says_so(built, server):
+    other = with_encoder(built, server, model="other-counts")
 
     result = found(other, "axolotl", method="shrag")
 
@@ -250,13 +230,10 @@ def test_a_passage_with_none_of_the_words_is_found_by_its_vector(settings, tmp_p
         ("axolotl pangolin", {"strategy": Strategy(en=("axolotl",), exclude=({"en": "pangolin"},))}),
     ],
 )
-def test_the_encoder_gets_the_question_without_what_is_excluded(
-    settings, server, tmp_path, question, request_
-):
-    build(settings, PAPERS, tmp_path)
+def test_the_encoder_gets_the_question_without_what_is_excluded(built, server, question, request_):
     server.texts.clear()
 
-    result = found(settings, question, "shrag", **request_)
+    result = found(built, question, "shrag", **request_)
 
     assert server.texts[-1] == "axolotl"
     assert "papers about pangolin are ranked lower" in " ".join(result.notes)

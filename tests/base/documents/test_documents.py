@@ -1,18 +1,15 @@
 """Documents written as Word, Markdown and plain text, and read again."""
 
 import io
-import zipfile
 
 import docx
 import pytest
-from defusedxml import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
 from base.documents.blocks import Heading, Paragraph, Run, Table, plain, table
-from base.documents.formats import DOCUMENT_FORMATS, as_markdown, as_text, format_of
+from base.documents.formats import as_markdown, as_text
 from base.documents.word import as_word
-from base.errors import InvalidCall
 from tests.hostile import TEXTS
 
 DOCUMENT = (
@@ -25,12 +22,6 @@ DOCUMENT = (
     table(("Name", "Hits"), [("SQ1", 3), ("a|b", 12)]),
     plain("1. end"),
 )
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-
-
-def part(content, name):
-    """Read a part of a Word file."""
-    return ElementTree.fromstring(zipfile.ZipFile(io.BytesIO(content)).read(name))
 
 
 def test_word_is_read_with_its_headings_paragraphs_and_tables():
@@ -53,15 +44,6 @@ def test_word_is_read_with_its_headings_paragraphs_and_tables():
         ["SQ1", "3"],
         ["a|b", "12"],
     ]
-
-
-def test_word_has_a_font_for_hangul_and_repeats_the_header_of_a_table():
-    content = as_word(DOCUMENT)
-    [normal] = [style for style in part(content, "word/styles.xml") if style.get(f"{W}styleId") == "Normal"]
-    fonts = normal.find(f".//{W}rFonts")
-
-    assert (fonts.get(f"{W}eastAsia"), fonts.get(f"{W}ascii")) == ("맑은 고딕", "Calibri")
-    assert len(part(content, "word/document.xml").findall(f".//{W}tr/{W}trPr/{W}tblHeader")) == 1
 
 
 @given(st.lists(TEXTS, max_size=4))
@@ -121,9 +103,3 @@ def test_text_has_one_entry_of_a_list_per_line():
         "\n"
         "1. end\n"
     )
-
-
-def test_the_format_of_a_file_is_that_of_its_ending(tmp_path):
-    assert format_of(tmp_path / "a.DOCX") is DOCUMENT_FORMATS["docx"]
-    with pytest.raises(InvalidCall, match=r"\.txt, \.md, \.docx"):
-        format_of(tmp_path / "a.pdf")

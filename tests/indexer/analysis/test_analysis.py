@@ -1,18 +1,25 @@
-"""Text to tokens: a table of texts, and properties of any text."""
+"""Text to tokens: properties of any text, packed tokens, names, and several processes."""
 
 import hashlib
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from base.errors import InvalidCall
-from indexer.analysis import make_analyzer
-from indexer.analysis.porter import porter_stem
+from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, make_analyzer
+from indexer.analysis.analysed import AnalysedPassage
+from indexer.analysis.hanja import read_hanja, readings
+from indexer.analysis.names import LONGEST_READ, find_names
+from indexer.analysis.normal_form import normal_form
+from indexer.analysis.packing import GAP, TERM_SEPARATOR, PassageTokens
+from indexer.analysis.pool import BATCH, analyse_in_order
+from indexer.analysis.tokens import as_indexed
 from indexer.versions.manifest import ANALYSIS_VERSION
 
 KOREAN, BILINGUAL, ENGLISH = map(make_analyzer, ("korean", "bilingual", "english"))
@@ -35,54 +42,6 @@ SCHOLARLY = st.lists(
     ),
     max_size=12,
 ).map("".join)
-LONG_WORD = "abcdefghijklmnopqrstuvwxyz" * 7
-
-# chain, text, tokens as term@position:start-end
-ROWS = [
-    # dropped particles and stop words leave a gap
-    ("korean", "그래프를 위한 검색", "그래프@0:0-3 위하@2:5-7 검색@4:8-10"),
-    ("bilingual", "graphs of the knowledge", "graph@0:0-6 knowledg@3:14-23"),
-    ("english", "graphs of the knowledge", "graph@0:0-6 knowledg@3:14-23"),
-    # compounds and inflected words
-    ("korean", "형태소분석", "형태@0:0-2 소@1:2-3 분석@2:3-5"),
-    ("mixed", "형태소분석", "형태소@0:0-3 형태@0:0-2 소@1:2-3 분석@2:3-5"),
-    ("none", "형태소분석", "형태소@0:0-3 분석@1:3-5"),
-    ("korean", "동명왕", "동명@0:0-2 왕@1:2-3"),  # 해릉 + 왕 in the dictionary
-    ("korean", "재미있게", "재밌@0:0-3"),
-    ("korean", "정진해 온 교사", "정진@0:0-3 오@3:4-5 교사@5:6-8"),
-    ("korean", "비선형 회귀", "비@0:0-1 선형@1:1-3 회귀@2:4-6"),
-    # Hanja is read as Hangul
-    ("korean", "學術 論文", "학술@0:0-2 논문@1:3-5"),
-    ("korean", "大韓民國", "대한@0:0-2 민국@1:2-4"),
-    # both languages
-    ("bilingual", "The graphs를 이용한 검색", "graph@1:4-10 이용@3:12-14 검색@6:16-18"),
-    ("korean", "The Running of dogs", "the@0:0-3 running@1:4-11 of@2:12-14 dogs@3:15-19"),
-    ("english", "The cat's running of the dogs'", "cat@1:4-9 run@2:10-17 dog@5:25-29"),
-    ("english", "don't 10.5 e-mail", "don't@0:0-5 10.5@1:6-10 e@2:11-12 mail@3:13-17"),
-    ("english", "x" * 300, f"{'x' * 255}@0:0-255 {'x' * 45}@1:255-300"),
-    ("korean", f"{LONG_WORD} 연구", f"{LONG_WORD}@0:0-182 연구@1:183-185"),
-    # punctuation, signs, flags, emoji
-    ("bilingual", "… — 「」 ?! ( )", ""),
-    ("english", "… — 「」 ?! ( )", ""),
-    ("korean", "힌두교ㆍ불교", "힌두@0:0-2 교@1:2-3 불교@2:4-6"),
-    ("korean", "EOS 논문\nEOS", "eos@0:0-3 논문@1:4-6 eos@2:7-10"),  # the end of MeCab's output
-    ("english", "x🇰🇷y 🇰 🇺🇸", "x@0:0-1 🇰🇷@1:1-3 y@2:3-4 🇺🇸@3:7-9"),
-    ("korean", "😀 그래프 😀😀", "😀@0:0-1 그래프@1:2-5 😀😀@2:6-8"),
-    ("korean", "İstanbul", "istanbul@0:0-8"),
-    # white space and controls separate words and keep the offsets
-    *(("korean", f"지식{space}그래프", "지식@0:0-2 그래프@1:3-6") for space in "\t\n\x00\x0b\u3000\xa0"),
-    *(("korean", f"{space}지식", f"지식@0:{len(space)}-{len(space) + 2}") for space in ("   ", " \t\r\n ")),
-]
-
-
-def tokens_of(chain, text):
-    return " ".join(f"{term}@{position}:{start}-{end}" for term, position, start, end in chain.analyze(text))
-
-
-def test_texts_and_their_tokens():
-    found = [(chain, text, tokens_of(CHAINS[chain], text)) for chain, text, _ in ROWS]
-
-    assert found == ROWS
 
 
 def test_other_tokens_have_another_version():
@@ -145,27 +104,119 @@ def test_an_unknown_analyzer_names_those_there_are():
         make_analyzer("korean", "split")  # type: ignore[arg-type]  # as a command line may
 
 
-@pytest.mark.parametrize(
-    ("chain", "text", "tags"),
-    [
-        ("bilingual", "수를 셀 수 있는 AI 3대", "수/NNG 세/VV 수/NNB 있/VV ai/SL 3/SN 대/NNBC"),
-        ("bilingual", "대한민국", "대한/NNP 민국/NNP"),  # parts of a proper noun
-        ("english", "the graphs", "graph/"),
-    ],
-)
-def test_tokens_have_parts_of_speech(chain, text, tags):
-    assert " ".join(f"{token[0]}/{tag}" for token, tag in CHAINS[chain].tagged_tokens(text)) == tags
+def test_all_hanja_of_the_standard_have_a_reading_and_others_are_kept():
+    assert len(readings()) == 4_620
+    assert read_hanja("\uf981性 学校 女") == "여성 学교 여"
+
+
+@pytest.mark.parametrize("name", ["bilingual", "english"])
+@given(st.text(st.sampled_from("aé1,0ﬁ+#C \u00ad女性가\u0301²，－Ａ"), max_size=30))
+def test_spans_are_of_the_given_text(name, text):
+    analyzer = make_analyzer(name)
+    normal = normal_form(text, hanja=name != "english")
+
+    for _, _, start, end in analyzer.analyze(text):
+        assert 0 <= start < end <= len(text)
+    assert normal.places is None or len(normal.places) == len(normal.text)
+
+
+@pytest.mark.parametrize("mode", DECOMPOUND_MODES)
+def test_terms_that_do_not_fit_their_layout_are_an_error(mode):
+    tokens = PassageTokens.pack(make_analyzer("bilingual", mode).analyze("공기업 경영의 평가 of firms"))
+    words, separator = tokens.text.words(), TERM_SEPARATOR if tokens.text.positions else " "
+
+    assert PassageTokens.of_layout([separator.join(words)], tokens.layout) == tokens
+    for other in ([*words, "more"], words[:-1], []):
+        with pytest.raises(ValueError, match="damaged"):
+            PassageTokens.of_layout([separator.join(other)], tokens.layout)
+
+
+ANALYZER_OF = {name: make_analyzer(name) for name in ANALYZERS}
+
+
+@pytest.mark.parametrize("name", ANALYZERS)
+@given(st.text(st.sampled_from(f"가의 aA1.-{GAP}\x1e\x1f\n")))
+def test_no_analyzer_makes_a_term_of_the_gap_or_a_separator(name, text):
+    terms = [token[0] for token in ANALYZER_OF[name].analyze(text)]
+
+    assert GAP not in terms
+    assert not any(letter in term for term in terms for letter in "\x1e\x1f\n")
+
+
+def characters(texts, analyzer):
+    return len(texts.text)
+
+
+def in_processes(items, workers):
+    return [
+        (item, list(of.tokens.text.unpack()), list(of.tokens.title.unpack()), of.names, beside)
+        for item, of, beside in analyse_in_order(
+            items,
+            lambda item: SimpleNamespace(title=item[0], text=item[1], title2=""),
+            characters,
+            analyzer="bilingual",
+            decompound="discard",
+            workers=workers,
+        )
+    ]
+
+
+@pytest.mark.parametrize("count", [0, 1, BATCH, BATCH + 1, 5 * BATCH + 3])
+def test_two_processes_give_the_same_in_the_same_order(count):
+    items = [(f"제목 {number}", f"methane of Marta Quillon {number} 배출량") for number in range(count)]
+
+    assert in_processes(items, workers=2) == in_processes(items, workers=1)
+
+
+def test_what_the_source_raises_comes_through():
+    def items():
+        yield from [("", "word")] * (3 * BATCH)
+        raise LookupError("the end of the world")
+
+    with pytest.raises(LookupError, match="the end of the world"):
+        in_processes(items(), workers=2)
+
+
+FILLING = "some plain words of a text that goes on "
+
+
+def passage_of(text, title="", title2="", analyzer=BILINGUAL):
+    return AnalysedPassage.of(title, text, title2, analyzer)
+
+
+def test_a_name_is_known_by_the_place_of_its_first_token():
+    passage = passage_of("It was the map of Marta Quillon.", "Maps")
+
+    assert passage.tokens.text.words() == ["map", ".", ".", ".", "map", ".", "marta", "quillon"]
+    assert passage.names == ((6, 2),)
 
 
 @pytest.mark.parametrize(
-    ("word", "stem"),
-    [
-        *(("caresses", "caress"), ("ponies", "poni"), ("agreed", "agre"), ("hopping", "hop")),
-        *(("filing", "file"), ("sky", "sky"), ("happy", "happi"), ("relational", "relat")),
-        *(("vietnamization", "vietnam"), ("sensibiliti", "sensibl"), ("electriciti", "electr")),
-        *(("replacement", "replac"), ("adoption", "adopt"), ("probate", "probat")),
-        *(("controll", "control"), ("archaeology", "archaeolog"), ("possibly", "possibl"), ("as", "as")),
-    ],
+    "filling", [FILLING, "여러 낱말로 된 글이 이어진다 ", "그 글은 some plain words of it "]
 )
-def test_a_word_is_stemmed_as_porter_does(word, stem):
-    assert porter_stem(word) == stem
+def test_of_a_long_text_only_the_beginning_is_searched_for_names(filling):
+    long = filling * (2 * LONGEST_READ // len(filling))
+    passage = passage_of(f"He met Marta Quillon. {long} She met Ada Kim in it.")
+
+    words = passage.tokens.text.words()
+    assert [words[first : first + length] for first, length in passage.names] == [["marta", "quillon"]]
+    assert "kim" in words
+
+
+ENGLISH_TEXT = st.lists(
+    st.sampled_from(
+        "The a of Marta Quillon J. R. St. Louis, GPS mRNA may May Lee. (Basel) what I 1893 - What\n".split(
+            " "
+        )
+    ),
+    max_size=25,
+).map(" ".join)
+
+
+@given(ENGLISH_TEXT, ENGLISH_TEXT)
+def test_english_text_has_the_names_that_tagging_it_finds(title, text):
+    whole, title = as_indexed(title, text)
+    found = find_names(whole, BILINGUAL.tagged_tokens(whole), title_end=len(title))
+    tokens = BILINGUAL.analyze(whole)
+
+    assert passage_of(text, title).names == tuple((tokens[first][1], length) for first, length in found)

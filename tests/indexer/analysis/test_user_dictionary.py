@@ -32,15 +32,6 @@ def test_a_line_is_a_term_and_optionally_its_parts():
     assert found.rules() == ["KISTI", "세종시 세종 시", "한국"]
 
 
-def test_order_comments_and_decomposed_hangul_make_no_difference():
-    one = dictionary("세종시 세종 시\nKISTI\n")
-    other = dictionary("# the same\nKISTI\n\u1109\u1166종시\t세종 시\nKISTI")
-
-    assert one == other
-    assert one.hash == other.hash
-    assert dictionary(one.text()) == one
-
-
 @pytest.mark.parametrize(
     ("text", "fact"),
     [
@@ -57,11 +48,6 @@ def test_order_comments_and_decomposed_hangul_make_no_difference():
 def test_what_cannot_be_an_entry_is_told_with_its_line(text, fact):
     with pytest.raises(InvalidCall, match=rf"^terms\.txt.*{fact}"):
         dictionary(text)
-
-
-def test_a_line_that_is_not_utf_8_is_told_with_its_number():
-    with pytest.raises(InvalidCall, match=r"terms.txt, line 2: not UTF-8 \(byte 4\)"):
-        parse_user_dictionary("가\n나".encode() + b"\xff\n", "terms.txt")
 
 
 @pytest.mark.parametrize(
@@ -81,10 +67,3 @@ def test_a_line_that_is_not_utf_8_is_told_with_its_number():
 )
 def test_terms_of_a_dictionary_are_words(entries, text, tokens):
     assert " ".join(terms(entries, text)) == tokens
-
-
-def test_a_compound_is_cut_as_told_in_each_mode():
-    text, sentence = "딥러닝모델 딥러닝 모델", "딥러닝모델을"
-
-    assert terms(text, sentence, "mixed") == ["딥러닝모델", "딥러닝", "모델"]
-    assert terms(text, sentence, "none") == ["딥러닝모델"]

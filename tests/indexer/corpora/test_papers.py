@@ -1,9 +1,17 @@
-"""A paper's record: bounds, aliases, what is absent, what is unknown."""
+"""A paper: its record and bounds, sections of its body, names of its authors."""
+
+import unicodedata
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from indexer.corpora.papers import Paper, language_of, language_of_question, why_invalid
+from indexer.corpora.cleaning import Section, clean_body, split_sections
+from indexer.corpora.names import AuthorName, names_in, split_name
+from indexer.corpora.papers import Paper, language_of_question, why_invalid
+from tests.hostile import TEXTS
 
 
 def refusal(**record):
@@ -57,22 +65,59 @@ def test_what_is_out_of_bounds_is_refused_in_one_line(record, begins):
 
 
 def test_the_bounds_themselves_are_allowed():
-    for record in ({"id": "A" * 512}, {"id": "A", "year": 1000}, {"id": "A", "year": 2100}):
+    for record in (
+        {"id": "A" * 512},
+        {"id": "가" * 512},
+        {"id": "A", "year": 1000},
+        {"id": "A", "year": 2100},
+    ):
         assert Paper.model_validate(record).id == record["id"]
 
 
+def test_sections_carry_their_headings_as_they_stand():
+    assert split_sections("Preface.\n# Title\n1.2 Method of Search\nText.\n3. 결론\n끝이다.") == [
+        Section("", "Preface."),
+        Section("# Title", ""),
+        Section("1.2 Method of Search", "Text."),
+        Section("3. 결론", "끝이다."),
+    ]
+    assert split_sections("**Note** this is text") == [Section("", "**Note** this is text")]
+
+
+@given(st.text(alphabet="aA1.#* \n참고문헌:/hIV", max_size=200) | st.text())
+def test_no_text_stops_the_cleaning(text):
+    assert isinstance(clean_body(text), str)
+
+
+def rows(name):
+    _, *lines = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+    return [(first, rest) for first, *rest in (line.split("\t") for line in lines)]
+
+
+NAMES = rows("names.tsv")
+
+
 @pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("벼논의 메탄", "ko"),
-        ("BERT 기반 retrieval 모델", "ko"),
-        ("Hanok (한옥) houses of old", "en"),
-        ("123", "other"),
-    ],
+    ("text", "parts"), [*NAMES, ("World Health Organization,", ["World Health Organization"])]
 )
-def test_the_script_tells_the_language(text, language):
-    assert language_of(text) == language
-    assert Paper.model_validate({"id": "A", "abstract": text}).lang == language
+def test_a_name_is_split_into_family_given_particle_and_suffix_or_stays_whole(text, parts):
+    assert split_name(text) == AuthorName(*parts)
+
+
+def test_decomposed_hangul_is_split_by_syllables():
+    assert split_name("\u1100\u116a\u11a8\u1109\u1169\u110b\u1172\u11af") == AuthorName("곽", "소율")
+
+
+@pytest.mark.parametrize(("text", "names"), rows("lists_of_names.tsv"))
+def test_a_list_of_names_is_split_composed_or_decomposed(text, names):
+    decomposed = [unicodedata.normalize("NFC", name) for name in names_in(unicodedata.normalize("NFD", text))]
+
+    assert (names_in(text), decomposed) == (names, [unicodedata.normalize("NFC", name) for name in names])
+
+
+@given(TEXTS | st.text(st.sampled_from("김철수,;|·() ABae.외저박")))
+def test_no_text_stops_the_splitting_of_names(text):
+    assert all(split_name(name).family for name in names_in(text))
 
 
 @pytest.mark.parametrize(

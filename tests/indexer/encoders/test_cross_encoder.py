@@ -71,19 +71,6 @@ def test_judgements_are_those_of_the_likeliest_label(library, tmp_path):
     assert model.judge([]) == []
 
 
-def test_labels_are_recognised_by_their_names(tmp_path):
-    (one,) = judge_of(tmp_path / "turned", ("refuted", "neutral", "Supported")).judge(PAIRS[:1])
-    (other,) = judge_of(tmp_path / "straight").judge(PAIRS[:1])
-
-    assert one.relation == dict(zip(LABELS, reversed(LABELS), strict=True))[other.relation]
-
-
 def test_a_model_without_a_label_for_entailment_is_refused(tmp_path):
     with pytest.raises(EncoderUnusable, match=r"label_0.*SHRAG_CHECK__MODEL"):
         judge_of(tmp_path, ("LABEL_0", "LABEL_1", "LABEL_2"))
-
-
-def test_a_model_in_the_settings_is_a_local_judge():
-    assert (CheckSettings().judge, CheckSettings(model="nli").judge) == ("model", "local")
-    with pytest.raises(ValueError, match="SHRAG_CHECK__MODEL"):
-        CheckSettings(judge="local")

@@ -1,4 +1,4 @@
-"""The encoder behind an endpoint: a fake transport, and a real server that breaks off."""
+"""The encoder behind an endpoint, by a fake transport; what names a model, and stored vectors."""
 
 import base64
 import json
@@ -10,6 +10,8 @@ import pytest
 
 from indexer.encoders import open_encoder
 from indexer.encoders.endpoint import EndpointEncoder, embeddings_body
+from indexer.encoders.models import hash_of
+from indexer.encoders.rounding import cosines, to_storage
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
 
@@ -61,18 +63,18 @@ def _closed_at_the_end():
         yield
 
 
+CUT = {
+    "truncate_prompt_tokens": 512,
+    "truncation_side": "right",
+    "encoding_format": "base64",
+    "dimensions": 256,
+}
+
+
 @pytest.mark.parametrize(
     ("options", "more"),
     [
-        (
-            {"dimensions": 256, "max_tokens": 512},
-            {
-                "encoding_format": "base64",
-                "dimensions": 256,
-                "truncate_prompt_tokens": 512,
-                "truncation_side": "right",
-            },
-        ),
+        ({"dimensions": 256, "max_tokens": 512}, CUT),
         ({"truncate": False, "encoding_format": "float"}, {"encoding_format": "float"}),
     ],
 )
@@ -126,45 +128,18 @@ def test_fewer_dimensions_are_the_first_ones():
     assert encoder.encode_queries(["a"]) == pytest.approx(np.full((1, 8), 1 / np.sqrt(8)), abs=1e-6)
 
 
-def test_more_dimensions_than_the_server_returns_are_refused():
-    with pytest.raises(EncoderUnusable, match=r"3 dimensions.* 8"):
-        opened(Server(), dimensions=8)
-
-
-@pytest.mark.parametrize(
-    "failure",
-    [
-        httpx.Response(503),
-        httpx.Response(500, text="oops"),
-        httpx.Response(408),
-        httpx.ConnectError("refused"),
-        httpx.ReadTimeout("slow"),
-        httpx.RemoteProtocolError("broken off"),
-    ],
-)
-def test_transient_failures_are_retried_with_growing_pauses(failure):
-    pauses: list[float] = []
-    server = Server(None, failure, failure)
-
-    vectors = opened(server, pauses).encode_passages(["abc"])
-
-    assert vectors.shape == (1, 3)
-    assert pauses == [0.5, 1.0]
-
-
 UNAVAILABLE = httpx.Response(503)
+LATER = httpx.Response(503, headers={"Retry-After": "Wed, 21 Oct 2199 07:28:00 GMT"})
+BROKEN = [httpx.ConnectError("refused"), httpx.ReadTimeout("slow"), httpx.RemoteProtocolError("broken off")]
 
 
 @pytest.mark.parametrize(
     ("method", "failures", "pauses", "message"),
     [
+        *(("passages", [failure] * 2, [0.5, 1.0], "") for failure in (UNAVAILABLE, *BROKEN)),
+        *(("passages", [httpx.Response(status)], [0.5], "") for status in (500, 408)),
         ("passages", [httpx.Response(429, headers={"Retry-After": "7"})], [7.0], ""),
-        (
-            "passages",
-            [httpx.Response(503, headers={"Retry-After": "Wed, 21 Oct 2199 07:28:00 GMT"})],
-            [30.0],
-            "",
-        ),
+        ("passages", [LATER], [30.0], ""),
         ("passages", [UNAVAILABLE] * 9, [0.5, 1, 2, 4, 8, 16, 30], r"answered 503 \(8 tries\)"),
         ("queries", [UNAVAILABLE] * 9, [0.5], r"answered 503 \(2 tries\)"),
         ("queries", [httpx.Response(503, headers={"Retry-After": "30"})], [], "answered 503"),
@@ -180,28 +155,26 @@ def test_pauses_and_tries_are_bounded(method, failures, pauses, message):
     assert taken == pauses
 
 
+def vectors(*rows):
+    return httpx.Response(200, json={"data": [{"index": index, "embedding": of} for index, of in rows]})
+
+
+REFUSED = {"error": {"message": "unknown parameter", "type": "x"}}
+
+
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
         (httpx.Response(401), r"answered 401; set SHRAG_ENCODER__API_KEY"),
         (httpx.Response(404, json={"detail": "Not Found"}), r"answered 404: Not Found; check .*BASE_URL"),
-        (
-            httpx.Response(400, json={"error": {"message": "unknown parameter", "type": "x"}}),
-            r"answered 400: unknown parameter; check .*TRUNCATE=false",
-        ),
+        (httpx.Response(400, json=REFUSED), r"answered 400: unknown parameter; check .*TRUNCATE=false"),
         (httpx.Response(302, headers={"Location": "http://elsewhere.test"}), r"answered 302"),
         (httpx.Response(200, text="<html>"), "/v1/embeddings"),
-        (httpx.Response(200, json={"data": []}), "1 texts .* 0 vectors"),
-        (httpx.Response(200, json={"data": [{"index": 5, "embedding": [1.0]}]}), r"1 texts were sent"),
-        (httpx.Response(200, json={"data": [{"index": "a", "embedding": [1.0]}]}), r"1 texts were sent"),
-        (
-            httpx.Response(200, json={"data": [{"index": 0, "embedding": [1.0]}]}),
-            r"returned 1 dimensions .* 3",
-        ),
-        (
-            httpx.Response(200, json={"data": [{"index": 0, "embedding": NOT_A_NUMBER}]}),
-            "text 0.* NaN",
-        ),
+        (vectors(), "1 texts .* 0 vectors"),
+        (vectors((5, [1.0])), r"1 texts were sent"),
+        (vectors(("a", [1.0])), r"1 texts were sent"),
+        (vectors((0, [1.0])), r"returned 1 dimensions .* 3"),
+        (vectors((0, NOT_A_NUMBER)), "text 0.* NaN"),
     ],
 )
 def test_a_useless_answer_is_an_error_without_a_retry(answer, message):
@@ -229,3 +202,45 @@ def test_the_key_is_sent_and_never_shown():
 def test_a_missing_server_is_named():
     with pytest.raises(EncoderUnusable, match=r"127.0.0.1:9.*SHRAG_ENCODER__BASE_URL"):
         open_encoder(EncoderSettings(provider="endpoint", base_url="http://127.0.0.1:9/v1"))
+
+
+@pytest.mark.parametrize(
+    ("files", "is_same"),
+    [
+        ({"config.json": b"{}", "model.safetensors": b"123", "README.md": b"hello"}, True),
+        ({"config.json": b"{}", "model.safetensors": b"124"}, False),
+        ({"config.json": b"{}", "other.safetensors": b"123"}, False),
+    ],
+)
+def test_the_hash_of_a_model_depends_on_names_and_contents(tmp_path, files, is_same):
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder, contents in ((one, {"config.json": b"{}", "model.safetensors": b"123"}), (other, files)):
+        folder.mkdir()
+        for name, content in contents.items():
+            (folder / name).write_bytes(content)
+
+    assert (hash_of(one) == hash_of(other)) == is_same
+
+
+@pytest.mark.parametrize(
+    ("vector", "stored"), [([0.6, -0.8], [76, -102]), ([1.0, 0.0], [127, 0]), ([1.01, -1.01], [127, -127])]
+)
+def test_int8_is_the_unit_vector_times_127(vector, stored):
+    rows = to_storage(np.array([vector], np.float32), "int8")
+
+    assert (str(rows.dtype), rows.tolist()) == ("int8", [stored])
+
+
+def test_the_cosine_of_int8_rows_is_that_of_the_integers():
+    rows = np.array([[3, 4], [4, -3], [-3, -4], [0, 0]], np.int8)
+
+    assert cosines(rows, np.array([3, 4], np.int8)).tolist() == [1.0, 0.0, -1.0, 0.0]
+
+
+@pytest.mark.parametrize("dimensions", [768, 4096])
+def test_sums_of_int8_products_do_not_depend_on_their_order(dimensions):
+    rows = np.full((1, dimensions), 127, np.int8)
+    rows[0, 0] = 1
+    vector = np.full(dimensions, 127, np.int8)
+
+    assert cosines(rows, vector).tolist() == cosines(rows[:, ::-1], vector).tolist()

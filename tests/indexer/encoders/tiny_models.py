@@ -40,18 +40,15 @@ def tiny_gte(folder: Path, seed: int = 0, prompts: dict[str, str] | None = None)
 
 
 def tiny_bert(folder: Path, seed: int = 0) -> Path:
-    """Make an encoder like BERT with mean pooling and a dense layer behind it."""
     torch.manual_seed(seed)
     return _with_pooling(BertModel(BertConfig(**SHAPE)), folder, "mean", {}, Dense(DIMENSIONS, 16))
 
 
 def tiny_cross_encoder(folder: Path, labels: int = 1) -> Path:
-    """Make a re-ranker like BERT."""
     return tiny_entailment_model(folder, [f"LABEL_{number}" for number in range(labels)])
 
 
 def tiny_entailment_model(folder: Path, labels: Sequence[str]) -> Path:
-    """Make a model of natural language inference like BERT, with these labels."""
     torch.manual_seed(0)
     names = dict(enumerate(labels))
     config = BertConfig(**SHAPE, id2label=names, label2id={name: number for number, name in names.items()})

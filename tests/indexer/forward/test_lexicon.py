@@ -1,19 +1,14 @@
 """The lexicon: numbers of terms in a file, document frequencies, and how often a term is in names."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.analysis.names import Name
 from indexer.analysis.packing import GAP
-from indexer.errors import IndexDamaged
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import (
-    REMEMBERED,
-    ROWS_AT_ONCE,
     Lexicon,
-    LexiconBuilder,
     TokenCounts,
     lexicon_bytes,
 )
@@ -38,20 +33,6 @@ def lexicon_of(terms, *rows):
     return Lexicon(lexicon_bytes(terms, counted(*rows)))
 
 
-def test_a_builder_numbers_terms_in_the_order_in_which_they_come():
-    builder = LexiconBuilder()
-
-    assert builder.numbers(["b", GAP, "a", "b"]) == [1, 0, 2, 1]
-    assert builder.numbers(["c", "a"]) == [3, 2]
-    assert (len(builder), builder.terms, builder.terms_from(3)) == (3, ["b", "a", "c"], ["c"])
-    assert LexiconBuilder(["b", "a"]).numbers(["a", "c"]) == [2, 3]
-
-
-@pytest.mark.parametrize("term", ["", "gr", "grap", "graphss", "zzz", "가나", "\uffff", "\ud800"])
-def test_a_term_that_is_not_there_has_no_number(term):
-    assert lexicon_of(TERMS).number(term) == 0
-
-
 def test_terms_in_use_are_found_by_their_beginning_in_order_of_their_bytes():
     used = lexicon_of(TERMS, row(1, 2), row(2, 4, 8), row(3, 5))
 
@@ -64,11 +45,6 @@ def test_terms_in_use_are_found_by_their_beginning_in_order_of_their_bytes():
     assert (lexicon_of([]).starting_with("a"), lexicon_of([]).frequencies(["a"])) == ([], {"a": 0})
 
 
-def test_a_number_beyond_the_lexicon_is_damage():
-    with pytest.raises(IndexDamaged, match=r"8 terms .* 9"):
-        lexicon_of(TERMS).terms([9])
-
-
 def test_terms_have_the_share_of_their_passages_that_have_them_in_a_name():
     lexicon = lexicon_of(
         ["marta", "quillon", "maps", "other"],
@@ -79,43 +55,6 @@ def test_terms_have_the_share_of_their_passages_that_have_them_in_a_name():
 
     assert lexicon.named_share(np.arange(5)).tolist() == [0, 1, 0.665, 0, 0]
     assert (lexicon.frequency.tolist(), lexicon.passages) == ([0, 1, 3, 2, 0], 3)
-
-
-@pytest.mark.parametrize("count", [0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, 2 * ROWS_AT_ONCE + 1])
-def test_any_number_of_passages_is_counted(count):
-    rows = [row(1, *([2] if number % 2 else [3])) for number in range(count)]
-
-    assert lexicon_of(["a", "b", "c"], *rows).frequencies("abc") == {
-        "a": count,
-        "b": count // 2,
-        "c": count - count // 2,
-    }
-
-
-def test_passages_of_names_and_numbers_that_come_later_are_counted_together():
-    rows = [row(1)] * ROWS_AT_ONCE + [row(2, names=[(0, 1)])]
-
-    lexicon = lexicon_of(["a", "b"], *rows)
-
-    assert lexicon.frequency.tolist() == [0, ROWS_AT_ONCE, 1]
-    assert lexicon.named_share(np.arange(3)).tolist() == [0, 0, 1]
-
-
-def test_more_lookups_than_are_remembered_find_the_same():
-    lexicon = lexicon_of(["a", "b"])
-
-    assert all(lexicon.number(f"x{number}") == 0 for number in range(REMEMBERED + 10))
-    assert (lexicon.number("a"), lexicon.number("b"), lexicon.number(GAP)) == (1, 2, 0)
-
-
-def test_a_lexicon_is_read_from_its_file(tmp_path):
-    path = tmp_path / "lexicon.bin"
-    path.write_bytes(lexicon_bytes(TERMS, counted(row(2))))
-
-    lexicon = Lexicon.open(path)
-
-    assert list(lexicon) == TERMS
-    assert lexicon.frequencies(["graph"]) == {"graph": 1}
 
 
 TERM = st.text(min_size=1, max_size=4).filter(lambda term: term != GAP)

@@ -7,9 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexer.analysis import make_analyzer
+from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.names import Name
 from indexer.analysis.packing import PassageTokens
 from indexer.files.schema import StoredPassage
+from indexer.forward.building import packed_row
+from indexer.forward.lexicon import LexiconBuilder
 from indexer.forward.rows import (
     GAPS,
     HEADER,
@@ -24,8 +28,8 @@ from indexer.forward.rows import (
     tokens_of_row,
 )
 
+ANALYZER = make_analyzer("bilingual")
 PASSAGE = StoredPassage("P1", "P1", "A title", "A text", "en", "abstract", 2024)
-NO_TOKENS = RowTokens(body=[], other_title=[], title=[], names=[])
 
 
 def packed(body=(), *, other_title=(), title=(), names=(), passage=PASSAGE, title_name=0):
@@ -33,7 +37,6 @@ def packed(body=(), *, other_title=(), title=(), names=(), passage=PASSAGE, titl
 
 
 def words(numbers):
-    """Return the numbers of a body as `PassageRows` has them."""
     return [*numbers, *[0] * GAPS]
 
 
@@ -52,54 +55,12 @@ def test_a_row_has_the_language_the_year_and_the_kind_of_its_passage():
     assert (len(PassageRows.of([])), PassageRows.of([]).in_text.tolist()) == (0, [])
 
 
-def test_rows_of_several_passages_lie_one_behind_the_other():
-    rows = PassageRows.of([packed([1, 2], title=[1]), packed(), packed([3], title=[3, 4], names=[(0, 1)])])
-
-    assert len(rows) == 3
-    assert [rows.body_of(row).tolist() for row in range(3)] == [words([1, 2]), words([]), words([3])]
-    assert rows.body_row.tolist() == [0] * (2 + GAPS) + [1] * GAPS + [2] * (1 + GAPS)
-    assert (rows.title.tolist(), rows.title_row.tolist()) == ([1, 3, 4], [0, 2, 2])
-    assert rows.name_row.tolist() == [2]
-    assert rows.name_place.tolist() == [2 + GAPS + GAPS]
-
-
-def test_the_title_in_the_other_language_stands_behind_three_gaps():
-    rows = PassageRows.of([packed([1, 2], other_title=[3, 0, 4]), packed([5])])
-
-    assert rows.body_of(0).tolist() == words([*words([1, 2]), 3, 0, 4])
-    assert rows.other_title.tolist() == [3, 0]
-    assert rows.body[rows.in_text].tolist() == [1, 2, 5]
-
-
-def test_a_number_takes_two_words_from_49152_on():
-    def size(number):
-        return len(packed([number])) // 2
-
-    assert TWO_WORDS == 49_152
-    assert size(TWO_WORDS - 1) == HEADER + 1 + GAPS
-    assert size(TWO_WORDS) == HEADER + 2 + GAPS
-
-
-def test_more_terms_than_a_lexicon_holds_are_refused():
-    with pytest.raises(ValueError, match="536,870,911"):
-        packed([LARGEST + 1])
-
-
 def test_a_long_name_is_cut_and_a_far_one_left_out():
     body = [1] * (LAST_PLACE + 3)
     rows = PassageRows.of([packed(body, names=[(0, LONGEST_NAME + 5), (LAST_PLACE, 1), (LAST_PLACE + 1, 1)])])
 
     assert rows.name_place.tolist() == [0, LAST_PLACE]
     assert rows.name_length.tolist() == [LONGEST_NAME, 1]
-
-
-@pytest.mark.parametrize("size", [0xFFFF, 0x10000])
-def test_a_long_passage_comes_back_whole(size):
-    rows = PassageRows.of([packed([1] * size, title=[2] * size), packed([3])])
-
-    assert len(rows.body_of(0)) == size + GAPS
-    assert len(rows.title) == size
-    assert rows.body_of(1).tolist() == words([3])
 
 
 def test_equal_titles_have_equal_numbers_and_no_title_has_none():
@@ -112,7 +73,6 @@ def test_equal_titles_have_equal_numbers_and_no_title_has_none():
 
 
 def changed(row, place, word):
-    """Return a row with another word at a place."""
     found = np.frombuffer(row, np.uint16).copy()
     found[place] = word
     return found.tobytes()
@@ -193,3 +153,21 @@ def test_any_tokens_of_a_passage_come_back_from_its_row_and_layout(text, title, 
     found = tokens_of_row(row, tokens.layout, lambda asked: [terms[number] for number in asked])
 
     assert found == tokens
+
+
+@pytest.mark.parametrize(
+    ("title", "tokens"),
+    [
+        ("Mercury (planet)", 1),
+        ("The planet Mercury (element)", 2),
+        ("Mercury (planet) today", 3),
+        ("Mercury", 1),
+        ("(planet)", 1),
+        ("", 0),
+    ],
+)
+def test_a_title_names_its_subject_before_a_bracket_that_ends_it(title, tokens):
+    passage = replace(PASSAGE, title=title)
+    row = packed_row(passage, AnalysedPassage.of(title, passage.text, "", ANALYZER), LexiconBuilder())
+
+    assert PassageRows.of([row]).title_name.tolist() == [tokens]

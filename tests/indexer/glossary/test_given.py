@@ -1,7 +1,5 @@
 """Given pairs: the user's file, and the general glossary."""
 
-import os
-
 import pytest
 
 from base.errors import InvalidCall
@@ -47,19 +45,6 @@ def test_a_file_has_a_pair_a_line_and_comments():
 def test_an_invalid_line_is_an_error_with_its_number(line, complaint):
     with pytest.raises(InvalidCall, match=rf"^own\.tsv, line 2: {complaint}"):
         parse_glossary("해안\tcoast\n".encode() + line + b"\n", "own.tsv")
-
-
-def test_a_file_without_pairs_is_an_error():
-    with pytest.raises(InvalidCall, match=r"^own\.tsv: no pairs"):
-        parse_glossary(b"# nothing yet\n", "own.tsv")
-
-
-def test_only_a_regular_file_is_read(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-
-    for name in ("missing", "pipe", ""):
-        with pytest.raises(InvalidCall, match="cannot be read"):
-            read_glossary(tmp_path / name)
 
 
 @pytest.mark.parametrize(

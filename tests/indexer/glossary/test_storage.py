@@ -1,13 +1,16 @@
-"""Glossary files, and lookup by the tokens of either side."""
-
-from dataclasses import replace
+"""Glossary files, lookup by the tokens of either side, and loanwords."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexer.analysis import make_analyzer
 from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten
-from indexer.glossary.loanwords import SpeltWord
+from indexer.glossary.brackets import TRANSCRIBED
+from indexer.glossary.loanwords import (
+    consonant_similarity,
+    spelt_words,
+)
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import Glossary, Match, write_glossary
 from tests.counted_reads import CountedReads
@@ -99,34 +102,6 @@ def test_any_tokens_can_be_looked_up(tmp_path_factory, tokens):
             assert tuple(tokens[match.start : match.end]) in sides
 
 
-def test_words_of_the_corpus_are_found_by_their_first_letter(tmp_path):
-    words = [SpeltWord("k", "gram", "gram", "gram", 3), SpeltWord("n", "naif", "naïve", "naïv", 1)]
-    words += [SpeltWord("t", "Zu", "zoo", "zoo", 2), SpeltWord("n", "not", "noz", "noz", 2)]
-    write_glossary(tmp_path / "g", [], words=words)
-
-    with Glossary(tmp_path / "g") as found:
-        assert sorted(found.words_starting_with("n").words) == ["naïve", "noz"]
-        assert found.words_starting_with("g") == (("gram",), ("gram",), (3,))
-        assert found.words_starting_with("x") == ((), (), ())
-
-
-def test_korean_words_are_those_that_are_one_token(tmp_path):
-    part = replace(pair("혈압", "hypertens"), korean="고혈압")
-    with glossary(tmp_path, GRAPH, KNOWLEDGE_GRAPH, part) as found:
-        assert found.korean_words(["그래프", "지식", "혈압", "고혈압"]) == {"그래프"}
-
-
-def test_a_file_is_replaced_and_has_the_same_bytes_each_time(tmp_path):
-    path = tmp_path / "a?b#c%20 d"
-    write_glossary(path, [SEARCH])
-    write_glossary(path, [GRAPH, KNOWLEDGE_GRAPH])
-    before = path.read_bytes()
-    write_glossary(path, [GRAPH, KNOWLEDGE_GRAPH])
-    with Glossary(path) as found:
-        assert list(found.pairs()) == [GRAPH, KNOWLEDGE_GRAPH]
-    assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
-
-
 def test_missing_damaged_closed_and_unwritable_files_are_errors(tmp_path):
     path = tmp_path / "glossary.sqlite"
     with pytest.raises(FileNotFoundError, match=r"glossary\.sqlite"):
@@ -140,3 +115,54 @@ def test_missing_damaged_closed_and_unwritable_files_are_errors(tmp_path):
         found.translations(["지식"])
     with pytest.raises(IndexNotWritten, match="glossary"):
         write_glossary(tmp_path / "none" / "glossary.sqlite", [GRAPH])
+
+
+BILINGUAL = make_analyzer("bilingual")
+VOCABULARY = """
+    lithium battery polymer polymerization algorithm scheduling schedule simulation transformer lateral litter
+    letter better butter buttery palm primer logarithm skeletal assimilation iron social none citizen energy
+    theory method analysis model language learning system surface material yoga center water aerogel
+""".split()
+
+
+@pytest.fixture(scope="module")
+def spelt(tmp_path_factory):
+    path = tmp_path_factory.mktemp("loanwords") / "glossary.sqlite"
+    words = tuple(spelt_words([(word, 5) for word in VOCABULARY], BILINGUAL))
+    write_glossary(path, [], words=words)
+    with Glossary(path) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("korean", "english"),
+    [
+        ("리튬", "lithium"),
+        ("폴리머", "polymer"),
+        ("알고리즘", "algorithm"),
+        ("스케줄링", "scheduling"),
+        ("시뮬레이션", "simulation"),
+        ("트랜스포머", "transformer"),
+        ("시스템", "system"),
+        ("에어로겔", "aerogel"),
+        ("에어로젤", "aerogel"),
+    ],
+)
+def test_a_loanword_is_found_with_the_token_of_the_index(spelt, korean, english):
+    found = spelt.loanword(korean)
+    assert (found.word, found.token) == (english, BILINGUAL.analyze(english)[0][0])
+
+
+@pytest.mark.parametrize(
+    "korean", "이론 소설 노인 시민 여가 논문 환자 교육 연구 상태 생태 사과 언어학 뿌리 값".split()
+)
+def test_a_korean_noun_that_sounds_like_an_english_word_is_none(spelt, korean):
+    assert spelt.loanword(korean) is None
+
+
+@pytest.mark.parametrize(
+    ("korean", "english", "alike"),
+    [("산살바도르", "San Salvador", True), ("고체 전해질", "solid electrolyte", False), ("", "", False)],
+)
+def test_the_consonants_of_a_transcribed_name_agree(korean, english, alike):
+    assert (consonant_similarity(korean, english) >= TRANSCRIBED) == alike

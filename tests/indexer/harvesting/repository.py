@@ -1,4 +1,4 @@
-"""An OAI-PMH repository on this machine, with the faults of real repositories."""
+"""An OAI-PMH repository on this machine with the faults of real ones, and harvests of it."""
 
 import threading
 from collections import Counter
@@ -9,33 +9,38 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
 from xml.sax.saxutils import escape
 
+from base.progress import no_progress
+from indexer.harvest import harvest, update
+from indexer.harvesting.listing import HarvestOptions
+from indexer.harvesting.protocol import Repository
+from indexer.ingest import IngestRequest
+from indexer.settings import HarvestSettings, IndexerSettings
+from indexer.versions.store.folder import FolderStore
 from tests.http_server import Handler, serving
 
 OAI = "http://www.openarchives.org/OAI/2.0/"
-DC = "http://purl.org/dc/elements/1.1/"
-OAI_DC = "http://www.openarchives.org/OAI/2.0/oai_dc/"
-START = datetime(2024, 5, 1, 9, 0, 0, tzinfo=UTC)
+DUBLIN_CORE = (
+    'xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:dc="http://purl.org/dc/elements/1.1/"'
+)
+FORMATS = "<metadataFormat><metadataPrefix>oai_dc</metadataPrefix></metadataFormat>"
 
 
 @dataclass(slots=True)
 class Kept:
-    """A record of the repository; without fields it is deleted."""
+    """A record of the repository; without metadata it is deleted."""
 
-    identifier: str
     at: datetime
-    fields: list[tuple[str, str]] | None
+    metadata: str
     sets: tuple[str, ...] = ()
-    metadata: str = ""  # instead of the fields
 
 
 @dataclass(slots=True)
 class Served:
     """A repository: its records, its habits, and a fault for the number of a request, counted from 1."""
 
-    page_size: int = 10
-    granularity: str = "YYYY-MM-DDThh:mm:ssZ"
     deletions: str = "persistent"
-    now: datetime = START
+    page_size: int = 10
+    now: datetime = datetime(2024, 5, 1, 9, 0, 0, tzinfo=UTC)
     records: dict[str, Kept] = field(default_factory=dict)
     faults: dict[int, Callable[["OaiHandler"], bool]] = field(default_factory=dict)
     asked: list[dict[str, str]] = field(default_factory=list)
@@ -45,148 +50,120 @@ class Served:
 
     @property
     def verbs(self) -> Counter[str]:
-        return Counter(request.get("verb", "") for request in self.asked)
+        return Counter(request["verb"] for request in self.asked)
 
     def pass_(self, **time: float) -> None:
-        """Let time pass."""
         self.now += timedelta(**time)
 
-    def put(
-        self, identifier: str, *fields: tuple[str, str], sets: tuple[str, ...] = (), metadata: str = ""
-    ) -> None:
-        """Add or change a record now."""
-        self.records[identifier] = Kept(identifier, self.now, list(fields), sets, metadata)
+    def put(self, identifier: str, metadata: str, sets: tuple[str, ...] = ()) -> None:
+        self.records[identifier] = Kept(self.now, metadata, sets)
 
     def delete(self, identifier: str) -> None:
         """Delete a record; a repository without persistent deletions forgets it."""
         if self.deletions == "no":
             del self.records[identifier]
         else:
-            self.records[identifier] = Kept(identifier, self.now, None, self.records[identifier].sets)
-
-    def alive(self) -> dict[str, list[tuple[str, str]]]:
-        return {each.identifier: each.fields for each in self.records.values() if each.fields is not None}
-
-    def stamp(self, date: datetime) -> str:
-        return date.strftime("%Y-%m-%d" if len(self.granularity) == 10 else "%Y-%m-%dT%H:%M:%SZ")
-
-    def listing(self, from_: str, set_: str) -> list[Kept]:
-        """Return the records in the order of their datestamps, as repositories with a database do."""
-        chosen = [
-            each
-            for each in self.records.values()
-            if self.stamp(each.at) >= from_ and (not set_ or set_ in each.sets)
-        ]
-        return sorted(chosen, key=lambda each: (each.at, each.identifier))
+            self.put(identifier, "", self.records[identifier].sets)
 
     def answer(self, arguments: dict[str, str]) -> str:
-        """Return the answer to a request as XML."""
-        verb = arguments.get("verb")
-        if verb == "Identify":
+        if arguments["verb"] == "Identify":
             return self.document(
-                f"<Identify><repositoryName>Test</repositoryName><baseURL>http://x</baseURL>"
-                f"<protocolVersion>2.0</protocolVersion><adminEmail>a@example.org</adminEmail>"
-                f"<earliestDatestamp>{self.stamp(datetime(2000, 1, 1))}</earliestDatestamp>"  # noqa: DTZ001
+                "<Identify><protocolVersion>2.0</protocolVersion>"
+                "<earliestDatestamp>2000-01-01T00:00:00Z</earliestDatestamp>"
                 f"<deletedRecord>{self.deletions}</deletedRecord>"
-                f"<granularity>{self.granularity}</granularity></Identify>"
+                "<granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>"
             )
-        if verb == "ListMetadataFormats":
-            return self.document(
-                "<ListMetadataFormats><metadataFormat><metadataPrefix>oai_dc</metadataPrefix></metadataFormat>"
-                "</ListMetadataFormats>"
-            )
-        if verb != "ListRecords":
-            return self.error("badVerb", "unknown verb")
+        if arguments["verb"] == "ListMetadataFormats":
+            return self.document(f"<ListMetadataFormats>{FORMATS}</ListMetadataFormats>")
         token = arguments.get("resumptionToken", "")
-        if token in self.expired or (token and token.count("|") != 3):
+        if token in self.expired:
             return self.error("badResumptionToken", "expired")
-        if token:
-            place, from_, set_, prefix = token.split("|")
-        else:
-            place, from_, set_ = "0", arguments.get("from", ""), arguments.get("set", "")
-            prefix = arguments["metadataPrefix"]
+        names = ("from", "set", "metadataPrefix")
+        given = token or "|".join(["0", *(arguments.get(name, "") for name in names)])
+        place, from_, set_, prefix = given.split("|")
         if prefix not in {"oai_dc", "other"}:
             return self.error("cannotDisseminateFormat", "unknown")
         return self.page(int(place), from_, set_, prefix)
 
     def page(self, place: int, from_: str, set_: str, prefix: str) -> str:
-        listing = self.listing(from_, set_)
-        if not listing:
+        """Return records in the order of their datestamps, as repositories with a database do."""
+        chosen = [
+            (kept.at, identifier)
+            for identifier, kept in self.records.items()
+            if stamp(kept.at) >= from_ and (not set_ or set_ in kept.sets)
+        ]
+        if not chosen:
             return self.error("noRecordsMatch", "none")
-        records = "".join(map(self.record, listing[place : place + self.page_size]))
         after = place + self.page_size
-        token = f"{after}|{from_}|{set_}|{prefix}" if after < len(listing) else ""
+        records = "".join(self.record(identifier) for _, identifier in sorted(chosen)[place:after])
+        token = f"{after}|{from_}|{set_}|{prefix}" if after < len(chosen) else ""
         return self.document(
-            f'<ListRecords>{records}<resumptionToken completeListSize="{len(listing)}" cursor="{place}">'
-            f"{escape(token)}</resumptionToken></ListRecords>"
+            f'<ListRecords>{records}<resumptionToken completeListSize="{len(chosen)}" cursor="{place}">'
+            f"{token}</resumptionToken></ListRecords>"
         )
 
-    def record(self, kept: Kept) -> str:
-        sets = "".join(f"<setSpec>{escape(each)}</setSpec>" for each in kept.sets)
-        status = ' status="deleted"' if kept.fields is None else ""
+    def record(self, identifier: str) -> str:
+        kept = self.records[identifier]
         header = (
-            f"<header{status}><identifier>{escape(kept.identifier)}</identifier>"
-            f"<datestamp>{self.stamp(kept.at)}</datestamp>{sets}</header>"
+            f"<identifier>{escape(identifier)}</identifier><datestamp>{stamp(kept.at)}</datestamp>"
+            f"{''.join(f'<setSpec>{each}</setSpec>' for each in kept.sets)}</header>"
         )
-        if kept.fields is None:
-            return f"<record>{header}</record>"
-        return f"<record>{header}<metadata>{kept.metadata or dublin_core(kept.fields)}</metadata></record>"
+        if not kept.metadata:
+            return f'<record><header status="deleted">{header}</record>'
+        return f"<record><header>{header}<metadata>{kept.metadata}</metadata></record>"
 
     def document(self, content: str) -> str:
         return (
-            f'<?xml version="1.0" encoding="UTF-8"?>\n<OAI-PMH xmlns="{OAI}"><responseDate>'
-            f"{self.now.strftime('%Y-%m-%dT%H:%M:%SZ')}</responseDate><request>http://x</request>{content}</OAI-PMH>"
+            f'<?xml version="1.0" encoding="UTF-8"?>\n<OAI-PMH xmlns="{OAI}"><responseDate>{stamp(self.now)}'
+            f"</responseDate><request>http://x</request>{content}</OAI-PMH>"
         )
 
     def error(self, code: str, message: str) -> str:
         return self.document(f'<error code="{code}">{message}</error>')
 
 
-def dublin_core(fields: list[tuple[str, str]]) -> str:
-    """Write fields as oai_dc; `title@en` has a language."""
-    elements = []
-    for field_, value in fields:
-        name, _, lang = field_.partition("@")
-        attribute = f' xml:lang="{lang}"' if lang else ""
-        elements.append(f"<dc:{name}{attribute}>{escape(value)}</dc:{name}>")
-    return f'<oai_dc:dc xmlns:oai_dc="{OAI_DC}" xmlns:dc="{DC}">{"".join(elements)}</oai_dc:dc>'
+def stamp(date: datetime) -> str:
+    return date.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def dublin_core(**fields: str) -> str:
+    elements = "".join(f"<dc:{name}>{escape(value)}</dc:{name}>" for name, value in fields.items())
+    return f"<oai_dc:dc {DUBLIN_CORE}>{elements}</oai_dc:dc>"
 
 
 class OaiHandler(Handler):
     """Answers by the repository of the server; a fault answers instead, and returns whether it did."""
 
     served: Served
-    number: int
 
     def get(self) -> None:
         served = self.served
         query = parse_qs(urlsplit(self.path).query, keep_blank_values=True)
-        arguments = {name: values[0] for name, values in query.items()}
         with served.lock:
-            served.asked.append(arguments)
+            served.asked.append({name: values[0] for name, values in query.items()})
             served.headers.append(dict(self.headers))
-            self.number = len(served.asked)
-            fault = served.faults.get(self.number)
-            if fault and fault(self):
-                return
-            self.send(served.answer(arguments))
+            fault = served.faults.get(len(served.asked))
+            if not (fault and fault(self)):
+                self.send(self.own_answer())
 
-    def send(self, text: str | bytes, status: int = 200, **headers: str) -> None:
+    def own_answer(self) -> str:
+        return self.served.answer(self.served.asked[-1])
+
+    def send(self, text: str | bytes, status: int = 200, **headers: str) -> bool:
         content = text if isinstance(text, bytes) else text.encode()
         self.send_response(status)
         self.send_header("Content-Type", "text/xml; charset=UTF-8")
-        self.send_header("Content-Length", str(len(content)))
-        for name, value in headers.items():
+        for name, value in ({"Content_Length": str(len(content))} | headers).items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         self.wfile.write(content)
+        return True
 
 
 @contextmanager
 def repository(served: Served) -> Iterator[str]:
     """Serve a repository until the end of the block; yield its path `oai:…`."""
-    handler = type("OneRepository", (OaiHandler,), {"served": served})
-    with serving(handler) as address:
+    with serving(type("OneRepository", (OaiHandler,), {"served": served})) as address:
         yield f"oai:{address}/oai"
 
 
@@ -194,7 +171,6 @@ def repository(served: Served) -> Iterator[str]:
 
 
 def reset(handler: OaiHandler) -> bool:
-    """Close the connection without an answer."""
     handler.close_connection = True
     handler.connection.shutdown(2)
     return True
@@ -202,45 +178,92 @@ def reset(handler: OaiHandler) -> bool:
 
 def truncated(handler: OaiHandler) -> bool:
     """Announce the whole answer, and send the first half."""
-    content = handler.served.answer(handler.served.asked[-1]).encode()
-    handler.send_response(200)
-    handler.send_header("Content-Length", str(len(content)))
-    handler.end_headers()
-    handler.wfile.write(content[: len(content) // 2])
+    content = handler.own_answer()
     handler.close_connection = True
-    return True
+    return handler.send(content[: len(content) // 2], Content_Length=str(len(content)))
 
 
 def cut_xml(handler: OaiHandler) -> bool:
-    """Send the first half as a whole answer."""
-    content = handler.served.answer(handler.served.asked[-1])
-    handler.send(content[: len(content) // 2])
-    return True
+    content = handler.own_answer()
+    return handler.send(content[: len(content) // 2])
 
 
 def unavailable(wait: str = "0", status: int = 503) -> Callable[[OaiHandler], bool]:
-    """Answer with a status and Retry-After."""
-
-    def answer(handler: OaiHandler) -> bool:
-        handler.send("busy", status, Retry_After=wait)
-        return True
-
-    return answer
+    return lambda handler: handler.send("busy", status, Retry_After=wait)
 
 
 def server_error(handler: OaiHandler) -> bool:
-    handler.send("<html>error</html>", 500)
-    return True
+    return handler.send("<html>error</html>", 500)
 
 
 def bad_token(handler: OaiHandler) -> bool:
     """Refuse the token of the request, if it has one."""
     if "resumptionToken" not in handler.served.asked[-1]:
         return False
-    handler.send(handler.served.error("badResumptionToken", "expired"))
-    return True
+    return handler.send(handler.served.error("badResumptionToken", "expired"))
 
 
 def web_page(handler: OaiHandler) -> bool:
-    handler.send("<!DOCTYPE html><html><body>Maintenance</body></html>")
-    return True
+    return handler.send("<!DOCTYPE html><html><body>Maintenance</body></html>")
+
+
+NAME = "repository"
+
+
+@dataclass(slots=True)
+class Pauses:
+    """Lets pauses pass at once, and counts them by their seconds."""
+
+    seconds: Counter[float] = field(default_factory=Counter)
+
+    def __call__(self, seconds):
+        self.seconds[seconds] += 1
+
+
+def settings_of(home, *, commit_every=20_000, **harvest_settings):
+    given = {"delay_s": 0, "retries": 3} | harvest_settings
+    return IndexerSettings(home=home, workers=1, commit_every=commit_every, harvest=HarvestSettings(**given))
+
+
+def first_harvest(home, path, *, set_="", prefix="oai_dc", settings=None, progress=no_progress, **options):
+    """Do what `shrag index oai:…` does."""
+    repository = Repository.of(path, set_=set_, metadata_prefix=prefix)
+    request = IngestRequest(NAME, (path,), **options)
+    return harvest(
+        repository, request, settings or settings_of(home), HarvestOptions(pause=Pauses()), progress
+    )
+
+
+def next_harvest(home, path, *, set_="", settings=None, **options):
+    """Do what `shrag harvest` does."""
+    options_ = HarvestOptions(pause=Pauses(), **options)
+    return update(Repository.of(path, set_=set_), NAME, settings or settings_of(home), options_)
+
+
+def published(home, name=NAME):
+    """Return title and text of each paper of the current version by its id."""
+    store = FolderStore(home, name)
+    passages = store.stored_passages(store.manifest())
+    return {each.passage_id: dublin_core(title=each.title, description=each.text) for each in passages}
+
+
+def version(home):
+    return FolderStore(home, NAME).current()
+
+
+def filled(number, **habits):
+    """Return a repository with records oai:t:0, oai:t:1 …, each a minute after the previous one."""
+    served = Served(**habits)
+    for each in range(number):
+        put(served, each)
+        served.pass_(minutes=1)
+    return served
+
+
+def put(served, number, text="measured", sets=()):
+    fields = {"title": f"Paper {number}", "description": f"Methane {number} {text}"}
+    served.put(f"oai:t:{number}", dublin_core(**fields), sets)
+
+
+def expected(served):
+    return {identifier: kept.metadata for identifier, kept in served.records.items() if kept.metadata}

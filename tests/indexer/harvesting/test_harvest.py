@@ -1,9 +1,13 @@
 """Harvests into an index: the first one, changes, deletions, faults, and what else happens to the index."""
 
-import unicodedata
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from base.errors import InvalidCall, Remedy
 from indexer.errors import (
@@ -12,36 +16,33 @@ from indexer.errors import (
     IndexDamaged,
     RepositoryFailed,
     StrictRefusal,
-    UnknownFormat,
 )
 from indexer.harvest import harvested_indexes, harvested_repositories
 from indexer.harvesting.listing import earlier_date, start_of_list
 from indexer.harvesting.mirror import harvest_lock
-from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
-from tests.indexer.harvesting.harvests import (
+from tests.indexer.harvesting.repository import (
     NAME,
+    bad_token,
+    cut_xml,
+    dublin_core,
     expected,
     filled,
     first_harvest,
     next_harvest,
     published,
     put,
-    settings_of,
-    version,
-)
-from tests.indexer.harvesting.repository import (
-    bad_token,
-    cut_xml,
     repository,
     reset,
     server_error,
+    settings_of,
     truncated,
     unavailable,
+    version,
     web_page,
 )
-from tests.indexer.made_corpora import build, paper, stored_records, write_jsonl
+from tests.indexer.made_corpora import build, write_jsonl
 from tests.refusals import refusal
 
 
@@ -64,24 +65,49 @@ def test_an_incremental_list_starts_before_the_previous_one(
     assert start_of_list(listed_at, earliest, in_days=in_days, overlap_hours=overlap_hours) == start
 
 
-@pytest.mark.parametrize(
-    ("given", "date"),
-    [
-        ("2024-05-01T08:00:00Z", "2024-05-01T08:00:00Z"),
-        ("2099-01-01T00:00:00Z", "2024-05-01T09:00:00Z"),
-        ("", "2024-05-01T09:00:00Z"),
-    ],
+@pytest.mark.parametrize("ahead", ["2099-01-01T00:00:00Z", ""])
+def test_a_clock_that_is_ahead_does_not_move_the_next_list(ahead):
+    now = datetime(2024, 5, 1, 9, tzinfo=UTC)
+
+    assert earlier_date(ahead, now) == "2024-05-01T09:00:00Z"
+    assert earlier_date("2024-05-01T08:00:00Z", now) == "2024-05-01T08:00:00Z"
+
+
+# What changes in a repository before a harvest, and what breaks: the fault and the number of its request.
+CHANGES = st.lists(st.tuples(st.sampled_from(["put", "delete"]), st.integers(0, 25)), max_size=8)
+FAULTS = st.none() | st.tuples(
+    st.sampled_from([reset, truncated, cut_xml, web_page, bad_token, unavailable()]), st.integers(1, 4)
 )
-def test_a_clock_that_is_ahead_does_not_move_the_next_list(given, date):
-    assert earlier_date(given, datetime(2024, 5, 1, 9, tzinfo=UTC)) == date
+STEPS = st.lists(st.tuples(CHANGES, FAULTS, st.booleans()), min_size=1, max_size=3)
 
 
-def test_changes_and_deletions_follow_a_first_harvest(tmp_path):
+@hypothesis_settings(max_examples=5)
+@given(st.integers(3, 10), FAULTS, STEPS)
+def test_an_index_holds_what_its_repository_holds_whatever_changes_and_breaks(page_size, fault, steps):
+    served = filled(20, page_size=page_size)
+    with TemporaryDirectory() as folder, repository(served) as path:
+        served.faults = {fault[1]: fault[0]} if fault else {}
+        first_harvest(Path(folder), path)
+        assert published(Path(folder)) == expected(served)
+        for number, (changes, later_fault, rolls_back) in enumerate(steps):
+            served.pass_(days=1)
+            for change, paper_number in changes:
+                if change == "put":
+                    put(served, paper_number, f"again {number}")
+                elif f"oai:t:{paper_number}" in served.records:
+                    served.delete(f"oai:t:{paper_number}")
+            served.faults = {len(served.asked) + later_fault[1]: later_fault[0]} if later_fault else {}
+            next_harvest(Path(folder), path)
+            if rolls_back and len(FolderStore(Path(folder), NAME).versions()) > 1:
+                FolderStore(Path(folder), NAME).rollback()
+                next_harvest(Path(folder), path)
+            assert published(Path(folder)) == expected(served)
+
+
+def test_changes_are_counted_and_without_any_nothing_is_published(tmp_path):
     served, settings = filled(25), settings_of(tmp_path, overlap_hours=1)
-    served.delete("oai:t:3")
     with repository(served) as path:
         first = first_harvest(tmp_path, path, settings=settings)
-        assert published(tmp_path) == expected(served)
         assert served.verbs == {"Identify": 1, "ListRecords": 3}
         served.pass_(days=30)
         put(served, 4, "again")
@@ -96,7 +122,6 @@ def test_changes_and_deletions_follow_a_first_harvest(tmp_path):
     assert (counts["records"], counts["replaced"], counts["removed"]) == (2, 1, 1)
     assert second.listed.from_ == served.asked[5]["from"] == "2024-05-01T08:25:00Z"
     assert (third.listed.records, third.built, version(tmp_path)) == (4, None, 2)
-    assert published(tmp_path) == expected(served)
 
 
 @pytest.mark.parametrize(
@@ -129,92 +154,16 @@ def test_many_missing_records_are_removed_only_on_request(tmp_path):
     assert published(tmp_path) == expected(served)
 
 
-def test_a_record_that_a_moving_page_skips_is_kept(tmp_path):
-    served = filled(25, deletions="no")
-
-    def shifted(handler):
-        served.delete("oai:t:0")  # of the first page
-        return False
-
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        served.faults = {len(served.asked) + 3: shifted}
-        kept = next_harvest(tmp_path, path, complete=True)
-        assert "1 of 25" in kept.listed.notes[0]
-        assert "oai:t:10" in published(tmp_path)
-        next_harvest(tmp_path, path, complete=True)
-
-    assert published(tmp_path) == expected(served)
-
-
-def test_an_index_may_lose_all_records_and_get_them_again(tmp_path):
-    served = filled(1)
-    decomposed = unicodedata.normalize("NFD", "oai:논문:1")
-    served.put(decomposed, ("title", "A"), ("description", "B"))
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        assert sorted(published(tmp_path)) == ["oai:t:0", "oai:논문:1"]
-        served.delete("oai:t:0")
-        served.delete(decomposed)
-        next_harvest(tmp_path, path)
-        assert published(tmp_path) == {}
-        put(served, 0)
-        next_harvest(tmp_path, path)
-
-    assert sorted(published(tmp_path)) == ["oai:t:0"]
-
-
 def test_an_empty_or_missing_repository_leaves_nothing(tmp_path):
     with repository(filled(0)) as path, refusal(EmptyCorpus, path):
         first_harvest(tmp_path, path)
     assert list(tmp_path.iterdir()) == []
-    served = filled(5)
-    with repository(served) as path:
+    with repository(filled(5)) as path:
         first_harvest(tmp_path, path)
         with pytest.raises(RepositoryFailed):
             first_harvest(tmp_path, "oai:http://127.0.0.1:9/oai")
 
     assert [each.path for each in harvested_repositories(IndexerSettings(home=tmp_path), NAME)] == [path]
-
-
-def test_a_rollback_is_followed_by_all_later_changes(tmp_path):
-    served = filled(5)
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        put(served, 1, "again")
-        served.delete("oai:t:2")
-        next_harvest(tmp_path, path)
-        FolderStore(tmp_path, NAME).rollback()
-        assert "oai:t:2" in published(tmp_path)
-        next_harvest(tmp_path, path)
-
-    assert published(tmp_path) == expected(served)
-
-
-def test_other_changes_of_the_index_keep_the_state_of_the_harvest(tmp_path):
-    served = filled(5)
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        build(tmp_path, write_jsonl(tmp_path / "own.jsonl", [paper(1)]), NAME)
-        remove_records(NAME, ["oai:t:4"], IndexerSettings(home=tmp_path))
-        assert next_harvest(tmp_path, path).built is None
-        served.delete("oai:t:4")  # which the index lacks
-        last = next_harvest(tmp_path, path)
-
-    assert (last.built, last.listed.notes) == (None, [])
-    assert sorted(published(tmp_path)) == ["P00001", *(f"oai:t:{number}" for number in range(4))]
-
-
-def test_a_rebuild_requests_only_changes(tmp_path):
-    served = filled(25)
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-        before, asked = stored_records(tmp_path, NAME), len(served.asked)
-        served.pass_(days=10)
-        first_harvest(tmp_path, path, rebuild=True)
-
-    assert len(served.asked) - asked == 2 + 2
-    assert (stored_records(tmp_path, NAME), version(tmp_path)) == (before, 2)
 
 
 def test_sets_share_an_index_and_their_records(tmp_path):
@@ -233,8 +182,14 @@ def test_sets_share_an_index_and_their_records(tmp_path):
     assert sorted(published(tmp_path)) == ["oai:t:1"]
 
 
-def test_a_damaged_or_locked_mirror_is_refused(tmp_path):
-    with repository(filled(5)) as path:
+def test_a_damaged_or_locked_mirror_and_an_index_of_passages_are_refused(tmp_path):
+    passages = write_jsonl(tmp_path / "m.jsonl", [{"docid": "1#0", "title": "a", "text": "b"}])
+    build(tmp_path / "passages", passages, NAME)
+    served = filled(5)
+    with repository(served) as path:
+        with pytest.raises(InvalidCall):
+            first_harvest(tmp_path / "passages", path)
+        assert served.asked == []
         first_harvest(tmp_path, path)
         (mirror,) = (tmp_path / NAME / "harvest").glob("*.sqlite")
         with harvest_lock(mirror.parent, NAME), pytest.raises(IndexBusy):
@@ -244,24 +199,15 @@ def test_a_damaged_or_locked_mirror_is_refused(tmp_path):
             first_harvest(tmp_path, path)
 
 
-def test_an_index_of_passages_is_refused_before_anything_is_listed(tmp_path):
-    served = filled(5)
-    build(tmp_path, write_jsonl(tmp_path / "m.jsonl", [{"docid": "1#0", "title": "a", "text": "b"}]), NAME)
-    with repository(served) as path, pytest.raises(InvalidCall):
-        first_harvest(tmp_path, path)
-
-    assert served.asked == []
-
-
 def test_invalid_records_are_dead_letters(tmp_path):
     served, settings = filled(5), settings_of(tmp_path, record_bytes=10_000)
-    served.put("oai:t:empty", ("creator", "Kim"))
-    served.put("oai:t:huge", ("title", "x" * 50_000))
+    served.put("oai:t:empty", dublin_core(creator="Kim"))
+    served.put("oai:t:huge", dublin_core(title="x" * 50_000))
     with repository(served) as path:
         with refusal(StrictRefusal, "oai:t:", remedies=Remedy.ALLOW_DEAD_LETTERS):
             first_harvest(tmp_path, path, strict=True, settings=settings)
         report = first_harvest(tmp_path, path, settings=settings)
-        served.put("oai:t:later", ("creator", "Kim"))
+        served.put("oai:t:later", dublin_core(creator="Kim"))
         later = next_harvest(tmp_path, path, settings=settings)
 
     letters = {letter.file: letter.reason for letter in report.built.dead_letters}
@@ -302,28 +248,16 @@ def tokens(requests):
     return [request.get("resumptionToken", "")[:2] for request in requests]
 
 
-@pytest.mark.parametrize("fault", [truncated, cut_xml, web_page])
-def test_a_fault_of_one_request_loses_nothing(fault, tmp_path):
-    served = filled(35, faults={3: fault})
-    with repository(served) as path:
-        first_harvest(tmp_path, path)
-
-    assert published(tmp_path) == expected(served)
-
-
-@pytest.mark.parametrize("fault", [bad_token, server_error])
-def test_a_refused_token_restarts_the_list_without_duplicates(fault, tmp_path):
-    served = filled(35)
-    failures = 1 if fault is bad_token else 4
-    served.faults = dict.fromkeys(range(4, 4 + failures), fault)
+@pytest.mark.parametrize(("fault", "failures"), [(bad_token, 1), (server_error, 4)])
+def test_a_refused_token_restarts_the_list_without_duplicates(fault, failures, tmp_path):
+    served = filled(35, faults=dict.fromkeys(range(4, 4 + failures), fault))
     with repository(served) as path:
         report = first_harvest(tmp_path, path)
 
     asked = [request for request in served.asked if request["verb"] == "ListRecords"]
     assert tokens(asked) == ["", "10", *["20"] * failures, "", "10", "20", "30"]
-    assert report.listed.restarts == 1
     counts = report.built.manifest.counts
-    assert (counts["records"], counts["duplicates"]) == (35, 0)
+    assert (report.listed.restarts, counts["records"], counts["duplicates"]) == (1, 35, 0)
 
 
 @pytest.mark.parametrize(
@@ -347,27 +281,22 @@ def with_token(token, arguments=None):
     """Return a fault that adds a token to a last page, by default the requested one."""
 
     def answer(handler):
-        content = handler.served.answer(arguments or handler.served.asked[-1])
-        handler.send(content.replace("</resumptionToken>", f"{token}</resumptionToken>"))
-        return True
+        content = handler.served.answer(arguments) if arguments else handler.own_answer()
+        return handler.send(content.replace("</resumptionToken>", f"{token}</resumptionToken>"))
 
     return answer
 
 
-def test_a_list_that_repeats_its_last_token_ends(tmp_path):
+def test_a_list_that_repeats_its_last_token_ends_and_one_without_an_end_is_an_error(tmp_path):
     served = filled(15, faults={number: with_token("10|||oai_dc") for number in (3, 4)})
     with repository(served) as path:
         first_harvest(tmp_path, path)
+    assert (len(served.asked), published(tmp_path)) == (4, expected(served))
 
-    assert len(served.asked) == 4
-    assert published(tmp_path) == expected(served)
-
-
-def test_a_list_without_an_end_is_an_error(tmp_path):
     first = {"verb": "ListRecords", "metadataPrefix": "oai_dc"}
     served = filled(10, faults={each: with_token(f"{each}|||oai_dc", first) for each in range(2, 1_000)})
     with repository(served) as path, refusal(RepositoryFailed, "no end", "10 harvested records"):
-        first_harvest(tmp_path, path)
+        first_harvest(tmp_path / "endless", path)
     assert len(served.asked) == 103
 
     with repository(filled(25)) as path, refusal(RepositoryFailed, "more than 12 records"):
@@ -376,30 +305,13 @@ def test_a_list_without_an_end_is_an_error(tmp_path):
 
 def test_seconds_that_a_repository_refuses_become_days(tmp_path):
     served = filled(5)
-
-    def refused(handler):
-        handler.send(handler.served.error("badArgument", "from"))
-        return True
-
     with repository(served) as path:
         first_harvest(tmp_path, path)
         served.pass_(days=5)
         put(served, 5)
-        served.faults = {len(served.asked) + 2: refused}
+        refused = served.error("badArgument", "from")
+        served.faults = {len(served.asked) + 2: lambda handler: handler.send(refused)}
         next_harvest(tmp_path, path)
 
     assert [request.get("from") for request in served.asked[-2:]] == ["2024-04-29T09:05:00Z", "2024-04-29"]
     assert published(tmp_path) == expected(served)
-
-
-def test_a_metadata_format_that_cannot_be_read_is_refused_at_once(tmp_path):
-    served = filled(0)
-    for number in range(30):
-        served.put(f"oai:t:{number}", metadata='<mods xmlns="http://www.loc.gov/mods/v3"/>')
-    with repository(served) as path:
-        with refusal(UnknownFormat, "'marcxml'", "oai_dc"):
-            first_harvest(tmp_path, path, prefix="marcxml")
-        with refusal(UnknownFormat, "'other'", "mods"):
-            first_harvest(tmp_path, path, prefix="other")
-
-    assert served.verbs == {"Identify": 2, "ListRecords": 2, "ListMetadataFormats": 1}

@@ -5,8 +5,16 @@ import json
 import pytest
 
 from tests.hostile import call
-from tests.indexer.harvesting.harvests import NAME, expected, filled, published, put
-from tests.indexer.harvesting.repository import bad_token, repository, web_page
+from tests.indexer.harvesting.repository import (
+    NAME,
+    bad_token,
+    expected,
+    filled,
+    published,
+    put,
+    repository,
+    web_page,
+)
 
 
 @pytest.fixture
@@ -77,20 +85,6 @@ def test_one_repository_that_fails_does_not_stop_the_others(home):
     assert "oai:t:6" in published(home, "b")
 
 
-def test_partial_indexes_and_fails(home):
-    served = filled(25)
-    served.expired.add("10|||oai_dc")
-    with repository(served) as path:
-        ended = call("index", path, "--name", NAME, "--partial")
-        again = call("harvest", NAME, "--partial", "--json")
-
-    assert (ended.code, again.code) == (1, 1)
-    assert "10 passages of 10 papers" in ended.out
-    (record,) = json.loads(again.out)["harvests"]
-    assert (record["harvest"]["restarts"], record["harvest"]["records"]) == (6, 50)
-    assert "badResumptionToken" in record["harvest"]["error"]
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -109,25 +103,3 @@ def test_partial_indexes_and_fails(home):
 def test_a_call_that_fits_no_repository_is_refused(home, arguments):
     assert call(*arguments).code == 2
     assert list(home.iterdir()) == []
-
-
-def test_an_index_shows_how_far_it_is_harvested(home):
-    served = filled(25)
-    with repository(served) as path:
-        call("index", path, "--name", NAME)
-        served.faults = dict.fromkeys(range(8, 20), web_page)
-        call("harvest", NAME)
-        shown = call("indexes", "show", NAME)
-        record = json.loads(call("indexes", "show", NAME, "--json").out)
-
-    assert f"{path}, up to 2024-05-01T09:25:00Z; a list is interrupted or running (20 records)" in shown.out
-    assert record["harvests"] == [
-        {
-            "url": path.removeprefix("oai:"),
-            "set": "",
-            "metadata_prefix": "oai_dc",
-            "listed_at": "2024-05-01T09:25:00Z",
-            "complete_at": "2024-05-01T09:25:00Z",
-            "unfinished": True,
-        }
-    ]

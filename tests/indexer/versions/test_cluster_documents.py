@@ -46,11 +46,3 @@ def test_a_passage_comes_back_with_its_tokens(mode):
     read = from_document(to_document(PASSAGE, tokens, b"\x00\xff row", 7))
 
     assert (read, read.tokens, read.row) == (PASSAGE, tokens, b"\x00\xff row")
-
-
-def test_a_passage_without_text_comes_back():
-    passage = StoredPassage("P1", "P1", "", "", "other", "passage")
-
-    read = from_document(to_document(passage, PassageTokens(), b"", 0))
-
-    assert (read, read.tokens) == (passage, PassageTokens())

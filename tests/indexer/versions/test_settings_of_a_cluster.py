@@ -41,15 +41,6 @@ def test_a_setting_that_does_not_fit_is_one_line_and_exit_2(tmp_path, given, nam
     assert "secret" not in done.stderr
 
 
-def test_a_password_may_be_hangul():
-    pytest.importorskip("elasticsearch")
-    from indexer.versions.cluster.connection import connect
-
-    with connect(ElasticsearchSettings(user="me", password=SecretStr("비밀"))) as client:
-        header = client._headers["authorization"]
-    assert header == "Basic bWU667mE67CA"  # base64 of "me:비밀" in UTF-8
-
-
 @pytest.mark.parametrize(
     "given",
     [

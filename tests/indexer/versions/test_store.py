@@ -1,16 +1,17 @@
-"""Versions side by side: publishing, going back, clearing away, and what an ended process leaves."""
+"""Versions side by side: publishing, going back, clearing away, fingerprints and foreign files."""
 
-import sys
-from errno import EIO
+from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from base.errors import InvalidCall, Remedy
+from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.errors import IndexBusy, IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.files.sums import FileSum
 from indexer.settings import IndexerSettings
-from indexer.versions.manifest import FORMAT, Manifest
+from indexer.versions.manifest import FORMAT, Manifest, check_analysis, lexical_fingerprint
 from indexer.versions.store.engines import index_names
 from indexer.versions.store.folder import FolderStore
 from tests.indexer.made_corpora import build, paper, write_jsonl
@@ -65,7 +66,7 @@ def test_the_version_published_last_answers_and_the_last_three_are_kept(store):
     assert sorted(path.name for path in store.local.path.iterdir()) == ["CURRENT", "versions", "writer.lock"]
 
 
-def test_rollback_goes_back_one_by_one(store):
+def test_rollback_goes_back_one_by_one_and_what_it_left_is_cleared_away_by_the_next_version(store):
     for _ in range(3):
         publish(store)
 
@@ -73,6 +74,7 @@ def test_rollback_goes_back_one_by_one(store):
     with refusal(InvalidCall, "papers", "1"):
         store.rollback()
     assert [store.rollback(3), answering(store), store.rollback()] == [3, 3, 2]
+    assert (publish(store), store.versions(), store.rollback()) == (4, [1, 2, 4], 2)
 
 
 def test_a_version_that_this_program_cannot_read_is_not_made_the_current_one(store):
@@ -85,28 +87,6 @@ def test_a_version_that_this_program_cannot_read_is_not_made_the_current_one(sto
         with refusal(IndexMismatch, "papers", str(FORMAT - 1), remedies=Remedy.REBUILD):
             refused()
     assert (store.current(), store.rollback(1)) == (3, 1)
-
-
-def test_what_was_rolled_back_from_is_cleared_away_by_the_next_version(store):
-    for _ in range(3):
-        publish(store)
-    store.rollback()
-
-    assert publish(store) == 4
-    assert store.versions() == [1, 2, 4]
-    assert store.rollback() == 2
-
-
-def test_dead_letters_move_beside_their_version_and_go_with_it(store):
-    with store.writing():
-        version = prepare(store)
-        (store.local.building / "dead-letters.jsonl").write_text("{}\n")
-        store.publish(manifest_of(version), keep=1)
-
-    assert store.local.dead_letter_path(1).read_text() == "{}\n"
-    assert not (store.version_path(1) / "dead-letters.jsonl").exists()
-    publish(store, keep=1)
-    assert not store.local.dead_letter_path(1).exists()
 
 
 @pytest.mark.parametrize("versions", [0, 1])
@@ -128,43 +108,19 @@ def test_a_version_whose_pointer_was_not_moved_is_published_by_the_next_writer(s
     assert not (store.version_path(version) / "plan.json").exists()
 
 
-def test_versions_that_a_killed_process_did_not_prune_are_pruned_by_the_next(store, monkeypatch):
-    for _ in range(4):
-        publish(store)
-    with monkeypatch.context() as killed:
-        killed.setattr(FolderStore, "_prune", lambda *_: sys.exit("killed"))
-        with pytest.raises(SystemExit):
-            publish(store)
-
-    assert (store.current(), store.versions()) == (5, [2, 3, 4, 5])
-    publish(store)
-    assert store.versions() == [4, 5, 6]
-
-
-def test_a_version_half_cleared_away_is_none(store):
-    publish(store)
-    publish(store)
-    store.version_path(1).rename(store.local.versions / ".000001")
-
-    assert store.versions() == [2]
-    publish(store)
-    assert sorted(path.name for path in store.local.versions.iterdir()) == ["000002", "000003"]
-
-
 def test_a_deleted_index_and_a_first_build_that_broke_off_leave_nothing(store, tmp_path):
-    for prepared in (publish, begin):
-        prepared(store)
+    for is_published in (True, False):
+        if is_published:
+            publish(store)
+        else:
+            with store.writing():
+                prepare(store)
         store.delete()
         assert (list(tmp_path.iterdir()), index_names(IndexerSettings(home=tmp_path))) == ([], [])
     for refused in (store.delete, store.rollback):
         with refusal(UnknownIndex, "papers", remedies=Remedy.CREATE):
             refused()
     assert list(tmp_path.iterdir()) == []
-
-
-def begin(store):
-    with store.writing():
-        prepare(store)
 
 
 def test_rolling_back_or_deleting_beside_a_writer_is_refused(store):
@@ -187,9 +143,12 @@ def test_a_name_that_is_no_plain_word_is_refused(tmp_path, name):
     assert FolderStore(tmp_path, f"논문.a-b_c{len(name)}").local.path.parent == tmp_path
 
 
-def edit_manifest(store, edit):
-    path = store.version_path(1) / "manifest.json"
+def edit_text(path, edit):
     path.write_text(edit(path.read_text()))
+
+
+def edit_manifest(store, edit):
+    edit_text(store.version_path(1) / "manifest.json", edit)
 
 
 @pytest.mark.parametrize(
@@ -231,103 +190,48 @@ def test_a_manifest_holds_the_size_and_the_sum_of_each_file(store):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "found"),
+    ("spoil", "name", "told"),
     [
-        (lambda folder: (folder / "number").write_text("2"), "number"),
-        (lambda folder: (folder / "number").unlink(), "number"),
-        (
-            lambda folder: ((folder / "number").unlink(), (folder / "number").symlink_to("number")),
-            "number",
-        ),
-        (lambda folder: (folder / "more").touch(), "more"),
-        (
-            lambda folder: (folder / "manifest.json").write_text(
-                (folder / "manifest.json").read_text() + " "
-            ),
-            "manifest.json",
-        ),
+        (lambda folder: (folder / "number").write_text("2"), "number", "checksum"),
+        (lambda folder: (folder / "number").write_text("12"), "number", "has 2 bytes"),
+        (lambda folder: (folder / "number").unlink(), "number", "is missing"),
+        (lambda folder: (folder / "more").touch(), "more", ""),
+        (lambda folder: edit_text(folder / "manifest.json", lambda text: text + " "), "manifest.json", ""),
     ],
-    ids=["changed", "missing", "unreadable", "added", "manifest"],
+    ids=["changed", "longer", "missing", "added", "manifest"],
 )
-def test_verifying_finds_each_byte_that_differs(store, spoil, found):
+def test_verifying_finds_each_byte_that_differs_and_opening_what_the_build_wrote(store, spoil, name, told):
     publish(store)
+    manifest = store.manifest()
+    store.check_files(manifest)
     spoil(store.version_path(1))
 
-    (told,) = store.verify_files(1)
-    assert told.startswith(f"{found} ")
-
-
-def test_an_unreadable_file_is_named(store, monkeypatch):
-    def refuse(path):
-        raise OSError(EIO, "Input/output error", str(path))
-
-    publish(store)
-    monkeypatch.setattr("indexer.files.sums.sum_file", refuse)
-
     (found,) = store.verify_files(1)
-    assert found.startswith("number ")
-    with refusal(IndexDamaged, "number", remedies=ANEW_OR_BACK):
-        store.check_files(store.manifest())
+    assert found.startswith(f"{name} ")
+    if told:
+        with refusal(IndexDamaged, name, told, remedies=ANEW_OR_BACK):
+            store.check_files(manifest)
 
 
-def test_a_version_that_is_cleared_away_while_it_is_verified_is_no_error(store):
+def test_large_files_are_read_when_every_byte_is_asked_for(store, monkeypatch):
     publish(store)
-
-    store.verify_files(1, lambda *_: publish(store, keep=1))
-
-    assert 1 not in store.versions()
-
-
-def test_opening_reads_the_smaller_files_and_verifying_the_others_too(store, monkeypatch):
-    publish(store)
-    path = store.version_path(1) / "number"
-    store.check_files(store.manifest())
-    for spoil, told in (
-        (path.unlink, "is missing"),
-        (lambda: path.write_text("12"), "has 2 bytes"),
-        (lambda: path.write_text("2"), "checksum"),
-    ):
-        spoil()
-        with refusal(IndexDamaged, "number", told, remedies=ANEW_OR_BACK):
-            store.check_files(store.manifest())
-
+    (store.version_path(1) / "number").write_text("2")
     monkeypatch.setattr("indexer.versions.store.folder.READ_ON_OPENING", 0)
+
     store.check_files(store.manifest())
-    (found,) = store.verify_files(1)
-    assert "checksum" in found
     with pytest.raises(IndexDamaged):
         store.check_files(store.manifest(), every_byte=True)
 
 
-def test_nothing_is_made_from_a_version_that_is_not_what_was_written(tmp_path):
-    build(tmp_path, write_jsonl(tmp_path / "one.jsonl", [paper(1)]))
-    store = FolderStore(tmp_path, "papers")
-    name = next(name for name in store.manifest().files if name.endswith(".fieldnorm"))
-    path = store.version_path(1) / name
-    path.write_bytes(bytes([path.read_bytes()[0] ^ 1]) + path.read_bytes()[1:])
-
-    with refusal(IndexDamaged, name, "checksum", remedies=ANEW_OR_BACK):
-        build(tmp_path, write_jsonl(tmp_path / "two.jsonl", [paper(2)]))
-    assert store.versions() == [1]
-    assert build(tmp_path, tmp_path / "two.jsonl", rebuild=True).manifest.version == 2
-
-
-def lose(pointer):
-    pointer.unlink()
-
-
 LOST = {
-    "lost": (lose, "is missing"),
+    "lost": (lambda pointer: pointer.unlink(), "is missing"),
     "empty": (lambda pointer: pointer.write_text(""), "contains no version number"),
     "x": (lambda pointer: pointer.write_text("x"), "contains no version number"),
     "a flipped bit": (
         lambda pointer: pointer.write_text(pointer.read_text().replace("3", "2", 1)),
         "contains no",
     ),
-    "a version that is not there": (
-        lambda pointer: pointer.write_text("7\n"),
-        "names version 7",
-    ),
+    "no such version": (lambda pointer: pointer.write_text("7\n"), "names version 7"),
 }
 
 
@@ -341,32 +245,22 @@ def pointerless(store, request):
     return store, told
 
 
-def test_versions_without_a_pointer_are_damage_and_nothing_is_written_beside_them(pointerless):
+def test_versions_without_a_pointer_are_damage_until_one_is_named_or_the_index_deleted(pointerless):
     store, told = pointerless
 
     for refused in (partial(publish, store, keep=1), store.current, store.manifest, store.rollback):
         with refusal(IndexDamaged, told, "1, 2, 3", remedies=(Remedy.POINT_TO, Remedy.DELETE)):
             refused()
-    assert store.versions() == [1, 2, 3]
     assert [store.verify_files(version) for version in store.versions()] == [[], [], []]
     assert index_names(IndexerSettings(home=store.local.path.parent)) == ["papers"]
-
-
-def test_a_pointer_is_set_again_by_naming_a_version(pointerless):
-    store, _ = pointerless
     with refusal(InvalidCall, "9", "1, 2, 3"):
         store.rollback(9)
 
     assert (store.rollback(2), store.current(), answering(store)) == (2, 2, 2)
     publish(store)
     assert store.rollback() == 2
-
-
-def test_an_index_without_a_pointer_can_be_deleted(pointerless):
-    store, _ = pointerless
-
+    (store.local.path / "CURRENT").unlink()
     store.delete()
-
     assert not store.local.path.exists()
 
 
@@ -375,17 +269,69 @@ def test_a_damaged_version_is_not_made_to_answer(store):
         publish(store)
     (store.version_path(2) / "number").write_text("22")
 
-    for version in (None, 2):
+    for number in (None, 2):
         with refusal(IndexDamaged, "version 2", "number", remedies=ANEW_OR_BACK):
-            store.rollback(version)
+            store.rollback(number)
     assert (store.current(), store.rollback(1), store.current()) == (3, 1, 1)
 
 
-def test_indexes_are_listed_by_name_without_unfinished_ones(tmp_path):
-    for name in ("b", "a"):
-        publish(FolderStore(tmp_path, name))
-    with FolderStore(tmp_path, "c").writing():
-        prepare(FolderStore(tmp_path, "c"))
+def test_it_names_what_tokens_and_files_depend_on():
+    own = {"schema", "chunking", "analysis", "analyzer", "decompound", "python-mecab-ko-dic"}
+    dictionary = parse_user_dictionary(b"KISTI\n", "terms")
 
-    assert index_names(IndexerSettings(home=tmp_path)) == ["a", "b"]
-    assert (tmp_path / "a" / "CURRENT").read_text().splitlines()[0] == "1"
+    assert lexical_fingerprint("bilingual", "discard").keys() == own | {"tantivy"}
+    assert lexical_fingerprint("bilingual", "discard", "elasticsearch", dictionary).keys() == own | {
+        "dictionary"
+    }
+
+
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [
+        ({}, None),
+        (
+            {"analysis": "0", "python-mecab-ko-dic": "0"},
+            r"\(analysis: 0, now \d; python-mecab-ko-dic: 0, now ",
+        ),
+        ({"tokens": "1"}, "tokens: 1, now none"),
+        ({"tantivy": "0.1"}, "tantivy: 0.1, now 0.27"),
+    ],
+)
+def test_another_fingerprint_is_refused_with_both_values(stored, told):
+    manifest = manifest_of(1)
+    own = lexical_fingerprint(manifest.analyzer, manifest.decompound)
+    with pytest.raises(IndexMismatch, match=told) if told else nullcontext():
+        check_analysis(replace(manifest, fingerprint=own | stored), None)
+
+
+NOTES = "do not delete"
+
+
+@pytest.fixture
+def publish_two(home, tmp_path):
+    path = write_jsonl(tmp_path / "papers.jsonl", [paper(1), paper(2)])
+    return lambda: build(home, path, keep_versions=1, rebuild=True).manifest.version
+
+
+def test_foreign_files_and_links_outlive_versions_and_the_index(home, publish_two, tmp_path):
+    publish_two()
+    folder = home / "papers"
+    strays = [
+        folder / "notes.txt",
+        folder / "drafts" / "one.txt",
+        home / ".deleted-photos-2019" / "one.txt",
+    ]
+    of_versions = [folder / "versions" / name for name in ("7", "notes.txt", "000009")]
+    elsewhere = tmp_path / "elsewhere" / "manifest.json"
+    for path in (*strays, *of_versions, elsewhere):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(NOTES)
+    (folder / "versions" / "000008").symlink_to(elsewhere.parent)
+
+    assert [publish_two(), publish_two()] == [2, 3]
+    assert FolderStore(home, "papers").versions() == [3]
+    assert {path.read_text() for path in (*strays, *of_versions, elsewhere)} == {NOTES}
+
+    FolderStore(home, "papers").delete()
+    assert index_names(IndexerSettings(home=home)) == []
+    assert {path.read_text() for path in (*strays, elsewhere)} == {NOTES}

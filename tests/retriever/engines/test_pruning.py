@@ -8,7 +8,7 @@ import pytest
 from indexer.settings import IndexerSettings
 from retriever.engines import tantivy_search
 from retriever.index import open_index
-from retriever.queries.boolean import Or, Term, or_query
+from retriever.queries.boolean import Term, or_query
 from retriever.queries.filters import Filters
 from tests.indexer.made_corpora import build, write_jsonl
 
@@ -46,18 +46,3 @@ def test_the_ten_queries_find_the_same_whether_all_is_read_or_not(index, filters
         for one, other in zip(read, pruned, strict=True):
             assert [hit.score for hit in one] == pytest.approx([hit.score for hit in other], abs=2e-4)
             assert [hit.passage_id for hit in one] == [hit.passage_id for hit in other]
-
-
-@pytest.mark.parametrize(
-    "words", [["w1x"] * 3_000, [f"w{rank}x" for rank in range(1, 400)] * 5], ids=["one word", "all words"]
-)
-def test_very_many_words_find_the_same_whether_all_is_read_or_not(index, words, monkeypatch):
-    query = Or(tuple(Term(word, (index.analyzer.analyze(word)[0][0],)) for word in words))
-    found = []
-    for worthwhile in (math.inf, 0):
-        monkeypatch.setattr(tantivy_search, "WORTHWHILE", worthwhile)
-        found.append(index.engine.search([(query, 10)], filters=Filters(), collapse=True))
-
-    ((read,), (pruned,)) = found
-    assert len(read) == 10
-    assert [hit.passage_id for hit in pruned] == [hit.passage_id for hit in read]

@@ -4,18 +4,12 @@ import math
 
 import pytest
 
-from indexer.settings import IndexerSettings
 from retriever.queries.boolean import Term
 from tests.retriever.made_papers import indexed
 
 pytest.register_assert_rewrite("tests.retriever.explanation_contract")
 
 from tests.retriever.explanation_contract import *  # noqa: E402, F403 - its tests and fixtures
-
-
-@pytest.fixture(scope="module")
-def settings_for():
-    return lambda home: IndexerSettings(home=home, workers=1)
 
 
 def test_passages_without_a_word_count_in_the_averages(tmp_path, settings_for):

@@ -115,14 +115,3 @@ def test_a_thousand_records_come_back_with_all_that_the_format_can_hold(format_)
     papers = [item for item in items if isinstance(item, Paper)]
     for given, read in zip(records, papers, strict=True):
         assert as_held(read.record(), format_) == as_held(given, format_)
-
-
-@pytest.mark.parametrize("format_", HELD)
-def test_korean_names_come_back_as_they_are_written(format_):
-    export = export_named(format_)
-    authors = ["곽소율", "남궁민재", "통계청"]
-    content = b"".join(export.encoded([{"doc_id": "A", "id": "A", "title": "논", "authors": authors}]))
-    (paper,) = read_items(Stream(f"a{export.extension}", BufferedReader(BytesIO(content))), format_)
-
-    assert isinstance(paper, Paper)
-    assert paper.authors == authors

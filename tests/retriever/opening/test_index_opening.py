@@ -1,15 +1,19 @@
-"""Opening an index: what is refused, and with what next step."""
+"""Opening an index: what is refused, and with what next step; work in threads that ends with its caller."""
 
+import asyncio
 import shutil
+import threading
+from contextlib import closing
 
 import pytest
 
 from base.remedies import describe_error
-from indexer.errors import IndexClosed, IndexDamaged, IndexMismatch, UnknownIndex
+from indexer.errors import IndexClosed, IndexDamaged, IndexMismatch
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
+from retriever.opening.worker_threads import WorkerThreads, check_cancelled, wait_for
 from tests.indexer.made_corpora import edit_manifest
-from tests.retriever.made_papers import NAME, built, found, ids, opened
+from tests.retriever.made_papers import NAME, built, found, opened
 
 
 @pytest.fixture
@@ -22,23 +26,10 @@ def version(home):
     return home / NAME / "versions" / "000001"
 
 
-def test_an_unknown_index_names_those_that_there_are_and_the_next_step(home):
-    with pytest.raises(UnknownIndex, match=rf"'none' in .*; name an existing one \({NAME}\), or make it"):
-        open_index(IndexerSettings(home=home), "none")
-
-
 def test_another_fingerprint_is_refused_with_what_differs(home):
     edit_manifest(version(home), fingerprint={"tantivy": "0.1.0"})
 
     with pytest.raises(IndexMismatch, match=r"tantivy: 0\.1\.0, now .*; upgrade it, or build it again"):
-        open_index(IndexerSettings(home=home), NAME)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "\udcff"])
-def test_a_manifest_that_cannot_be_read_is_damage(home, text):
-    (version(home) / "manifest.json").write_bytes(text.encode("utf-8", "surrogateescape"))
-
-    with pytest.raises(IndexDamaged, match="manifest"):
         open_index(IndexerSettings(home=home), NAME)
 
 
@@ -57,25 +48,44 @@ def test_a_missing_part_is_damage_with_the_way_back(home, name):
     )
 
 
-@pytest.mark.parametrize("suffix", ["term", "idx", "pos", "fast", "fieldnorm", "store"])
-def test_a_missing_segment_file_is_damage(home, suffix):
-    for path in (version(home) / "tantivy").glob(f"*.{suffix}"):
-        path.unlink()
-
-    with pytest.raises(IndexDamaged, match=rf"\.{suffix} is missing"):
-        open_index(IndexerSettings(home=home), NAME)
-
-
-def test_a_broken_glossary_is_damage(home):
-    (version(home) / "glossary.sqlite").write_bytes(b"not a database at all" * 100)
-
-    with pytest.raises(IndexDamaged), open_index(IndexerSettings(home=home), NAME) as index:
-        ids(index, "환각")
-
-
 def test_a_search_of_a_closed_index_says_that_it_is_closed(tmp_path_factory):
     with opened(tmp_path_factory) as index:
         pass
 
     with pytest.raises(IndexClosed, match="open it again"):
         found(index, "graph retrieval")
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_work_and_the_request_that_it_waits_for_end_when_the_caller_leaves(waits):
+    begun, ended, left = threading.Event(), threading.Event(), []
+
+    async def request():
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            left.append("request")
+            raise
+
+    def work(loop):
+        try:
+            if waits:
+                wait_for(request(), loop)
+            begun.set()
+            while True:
+                check_cancelled()
+        finally:
+            ended.set()
+
+    async def leave(threads):
+        task = asyncio.ensure_future(threads.run(work, asyncio.get_running_loop()))
+        await asyncio.to_thread(begun.wait)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await asyncio.to_thread(ended.wait, 10)
+        assert left == (["request"] if waits else [])
+
+    with closing(WorkerThreads("test", 2)) as threads:
+        asyncio.run(leave(threads))

@@ -15,16 +15,13 @@ from retriever.settings import RetrieverSettings
 from retriever.views.example_questions import example_questions
 from retriever.views.nothing_found import UnknownWord, WithoutFilter, nothing_found
 from tests.indexer.made_corpora import ROOT
-from tests.retriever.made_papers import PAPERS, indexed
+from tests.retriever.made_papers import PAPERS, contract_fixture, indexed
 
 SETTINGS = RetrieverSettings()
 SAMPLE = ROOT / "sample" / "papers.jsonl"
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory, settings_for):
-    with indexed(settings_for(tmp_path_factory.mktemp("starting")), PAPERS, "starting") as index:
-        yield index
+index = contract_fixture(PAPERS, "starting")
 
 
 @pytest.fixture(scope="module")
@@ -52,33 +49,11 @@ def test_examples_ask_about_what_the_index_holds_in_its_language(sample, languag
         assert any(hit.passage.lang == language for hit in hits(sample, question)[:3])
 
 
-@pytest.mark.parametrize("language", ["ko", "en"])
-def test_examples_of_articles_are_made_of_their_titles(tmp_path, settings_for, language):
-    titles = ["지미 카터", "백두산 (산)", "해파리: 분류와 생태", "가" * 100, "?", "지미 카터 도서관"]
-    records = [
-        {"docid": f"{number}#0", "title": title, "text": f"{title}에 관한 글이다."}
-        for number, title in enumerate(titles)
-    ]
-    with indexed(settings_for(tmp_path), records, f"titles-{language}", format="miracl") as index:
-        questions = example_questions(index, language)
-
-    assert len(questions) == 3
-    assert [
-        topic for topic in ("지미 카터", "백두산", "해파리") if not any(topic in asked for asked in questions)
-    ] == []
-
-
 def test_unknown_words_come_with_near_spellings(index):
     found = why(index, "pangolim zyzzyva", "or")
 
     assert found.reason == "unknown words"
     assert found.unknown == (UnknownWord("pangolim", ("pangolin",)), UnknownWord("zyzzyva", ()))
-
-
-def test_words_of_an_expression_are_looked_for_too(index):
-    found = why(index, '(pangolim OR "zyzzyva wildlife") AND NOT xylophone', "boolean")
-
-    assert [word.text for word in found.unknown] == ["pangolim", "zyzzyva"]
 
 
 def test_filters_that_leave_nothing_are_named_with_what_would_be_found(index):

@@ -1,7 +1,5 @@
 """Synonyms: their file, and what they add to what is asked, with every method."""
 
-import json
-
 import pytest
 
 from base.errors import InvalidCall
@@ -11,10 +9,8 @@ from retriever.index import open_index
 from retriever.opening.synonyms import Rule, Synonyms, parse_synonyms
 from retriever.queries.boolean import And, Or, Phrase, Term
 from retriever.queries.expert import parse_expression
-from retriever.settings import RetrieverSettings
-from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import build, write_jsonl
-from tests.retriever.made_papers import found, ids, planned
+from tests.retriever.made_papers import ids
 
 BILINGUAL = make_analyzer("bilingual")
 RULES = "딥러닝, 심층학습, deep learning\nLLM => 거대 모형\n"
@@ -55,10 +51,6 @@ def plain_index(home):
         yield index
 
 
-def prepared(index, question, method, **settings):
-    return planned(index, question, method, RetrieverSettings(**settings)).queries[0].query
-
-
 def test_a_line_is_a_rule_of_equivalents_or_of_one_way():
     text = "\ufeff# ours\n\n딥러닝,  deep   learning # and\r\nKISTI,키스티=>정보연구원\n"
 
@@ -89,28 +81,11 @@ def test_what_is_no_rule_is_told_with_its_line(text, message):
     assert message in str(raised.value)
 
 
-def test_an_equivalent_of_several_words_is_a_phrase(index):
-    assert "APART" not in ids(index, "딥러닝", "or")  # deep and learning, but not together
-
-
 @pytest.mark.parametrize("method", ["or", "shrag", "boolean"])
 def test_papers_that_say_it_otherwise_are_found(index, plain_index, method):
     assert {"KO", "EN"} <= set(ids(index, "딥러닝", method))
     assert ids(index, "LLM", method) == ["LARGE"]
     assert ids(plain_index, "LLM", method) == []
-
-
-@pytest.mark.parametrize("method", ["or", "shrag"])
-def test_a_note_says_what_is_searched_for_beside(index, plain_index, method):
-    assert "딥러닝 is also searched for as 심층학습, deep learning" in found(index, "딥러닝", method).notes
-    assert not any("also searched" in note for note in found(plain_index, "딥러닝", method).notes)
-
-
-def test_the_method_of_the_paper_searches_without_them_and_says_so(index):
-    result = found(index, "LLM", "paper")
-
-    assert not any("거대" in query.query for query in result.queries)
-    assert "method 'paper' searches without synonyms" in result.notes
 
 
 def test_a_word_of_an_expression_may_be_any_of_its_equivalents():
@@ -134,24 +109,3 @@ def test_within_a_phrase_the_equivalent_takes_the_place_of_the_words():
             ),
         )
     )
-
-
-def test_the_commands_take_a_file(home):
-    asked = ("LLM", "--name", "papers", "--json")
-    file = str(home / "synonyms.txt")
-
-    plain = json.loads(shrag("search", *asked, home=home).stdout)
-    given = json.loads(shrag("search", *asked, "--synonyms", file, home=home).stdout)
-    explained = json.loads(
-        shrag(
-            *("explain", "LLM", "LARGE", "--name", "papers", "--method", "or", "--json"),
-            *("--synonyms", file),
-            home=home,
-        ).stdout
-    )
-    answered = json.loads(shrag("ask", *asked, "--synonyms", file, home=home).stdout)
-
-    assert plain["hits"] == []
-    assert [hit["passage_id"] for hit in given["hits"]] == ["LARGE"]
-    assert "거대 모형" in {term["token"] for term in explained["terms"]}
-    assert [hit["passage_id"] for hit in answered["evidence"]] == ["LARGE"]

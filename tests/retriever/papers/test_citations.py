@@ -9,10 +9,6 @@ from typing import Any
 import pytest
 
 from indexer.citation_graph.graph import CitationCounts
-from indexer.ingest import IngestRequest, build_index, remove_records
-from indexer.versions.store.build_folder import CITATIONS
-from indexer.versions.store.engines import open_store
-from retriever.index import open_index
 from retriever.papers.linked import (
     citation_counts,
     cited_by,
@@ -20,7 +16,6 @@ from retriever.papers.linked import (
     references,
 )
 from retriever.sources.kinds.index import IndexSource
-from tests.indexer.made_corpora import write_jsonl
 from tests.retriever.made_papers import indexed
 
 NAME = "cited"
@@ -46,38 +41,12 @@ PAPERS: list[dict[str, Any]] = [
     },
     {"id": "해마", "title": "Sea horses", "abstract": "No relation.", "year": 2001},
 ]
-MORE = [
-    {"id": "LATER", "title": "Walrus tusks", "abstract": "Tusks grow.", "references": ["NEW", "해마"]},
-    {"id": "SURVEY", "title": "Counting from the air", "abstract": "Anew.", "references": ["absent"]},
-]
 
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory, settings_for):
     with indexed(settings_for(tmp_path_factory.mktemp("cited")), PAPERS, NAME) as index:
         yield index
-
-
-def links(index):
-    """Return what each paper refers to, and is referred to by."""
-    ids = [paper["id"] for paper in (*PAPERS, *MORE)]
-    return references(index, ids), cited_by(index, ids)
-
-
-def graph_file(settings, name):
-    """Return the bytes of the graph of the version that answers."""
-    with open_store(settings, name) as store:
-        return store.companion_path(store.manifest(), CITATIONS).read_bytes()
-
-
-def counts_told(settings, name):
-    with open_store(settings, name) as store:
-        return store.manifest().citations
-
-
-def index_more(settings, name, papers, **options):
-    path = write_jsonl(settings.home / "more.jsonl", papers)
-    return build_index(IngestRequest(name, [str(path)], **options), settings)
 
 
 def test_papers_tell_what_they_cite_and_what_cites_them(index):
@@ -131,30 +100,3 @@ def test_a_source_that_is_an_index_follows_the_graph(index):
     assert [each.paper.id for each in citing.papers["OLD"]] == ["NEW", "SURVEY"]
     assert max(cited.requests, citing.requests) <= 2
     assert asyncio.run(source.citation_counts(["OLD", "해마", "none"])) == {"OLD": 2, "해마": 0, "none": 0}
-
-
-def test_updates_removals_and_rollbacks_keep_the_graph_of_their_records(tmp_path, settings_for):
-    settings = settings_for(tmp_path)
-    indexed(settings, PAPERS, "updated").close()
-    first = graph_file(settings, "updated")
-    index_more(settings, "updated", MORE)
-    updated, told = graph_file(settings, "updated"), counts_told(settings, "updated")
-    with open_index(settings, "updated") as index:
-        cites, citing = links(index)
-    assert (cites["SURVEY"], cites["LATER"]) == ([], ["NEW", "해마"])
-    assert cites["NEW"] == ["OLD"]  # the survey has no DOI any more
-    assert (citing["OLD"], citing["NEW"], citing["해마"]) == (["NEW"], ["LATER"], ["LATER"])
-
-    remove_records("updated", ["OLD"], settings)
-    with open_index(settings, "updated") as index:
-        cites, citing = links(index)
-    assert (cites["NEW"], citing["OLD"]) == ([], [])
-    with open_store(settings, "updated") as store:
-        store.rollback()
-    assert graph_file(settings, "updated") == updated
-    with open_store(settings, "updated") as store:
-        store.rollback()
-    assert graph_file(settings, "updated") == first
-
-    index_more(settings, "updated", [*PAPERS[:1], *PAPERS[2:], *MORE], rebuild=True)
-    assert (graph_file(settings, "updated"), counts_told(settings, "updated")) == (updated, told)

@@ -3,17 +3,14 @@
 tests/service/elasticsearch imports all of this; `settings_for` makes settings of the engine for a home.
 """
 
-import json
 from typing import Any
 
 import pytest
 
-from indexer.files.schema import StoredPassage
 from retriever.errors import UnknownPaper, UnknownPassage
-from retriever.papers.linked import listed_paper
 from retriever.papers.page import paper_page, passage
 from tests.indexer.embedding_server import embedding_server
-from tests.retriever.made_papers import indexed
+from tests.retriever.made_papers import contract_fixture, indexed
 from tests.retriever.vector_contract import with_encoder
 
 BODY = " ".join(f"Sentence number {n} tells of walrus tusks and of ice floes at length." for n in range(60))
@@ -39,10 +36,7 @@ PAPERS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory, settings_for):
-    with indexed(settings_for(tmp_path_factory.mktemp("pages")), PAPERS, "pages") as index:
-        yield index
+index = contract_fixture(PAPERS, "pages")
 
 
 def ids(papers):
@@ -61,19 +55,6 @@ def test_a_page_holds_the_record_and_all_passages_in_order(index):
     assert len(names) == found.passage_count > 11  # of which #10 is behind #9
     assert [passage.part for passage in found.passages[:3]] == ["abstract", "abstract2", "body"]
     assert found.passages[0].text == PAPERS[0]["abstract"]
-
-
-def test_a_page_names_what_the_paper_cites_and_what_cites_it(index):
-    found = paper_page(index, "WALRUS")
-
-    assert [(paper.doc_id, paper.title, paper.year) for paper in found.cites] == [
-        ("OLD", "Sea ice", 1990),
-        ("OLDER", "Air surveys", 1980),
-    ]
-    assert found.unknown == ("elsewhere-2", "elsewhere-1")
-    assert found.reference_count == 4
-    assert ids(found.cited_by) == ["NEW-1", "NEW-2"]
-    assert found.citing_count == 2
 
 
 def test_similar_papers_share_the_strongest_terms(index):
@@ -98,16 +79,6 @@ def test_what_is_not_there_is_told_in_a_line(index, doc_id):
     assert str(told.value).isprintable()
 
 
-def test_a_passage_comes_with_its_paper(index):
-    found = passage(index, "WALRUS@ko")
-
-    assert found.text == PAPERS[0]["abstract2"]
-    assert (found.doc_id, found.record["title"]) == ("WALRUS", "Walrus haulouts")
-    assert found.as_record()["record"]["own"] == {"kept": True}
-    with pytest.raises(UnknownPassage, match="contains no passage"):
-        passage(index, "none")
-
-
 @pytest.mark.parametrize("storage", ["float32", "int8"])
 def test_with_vectors_the_nearest_are_similar(tmp_path, settings_for, storage):
     papers = [
@@ -129,12 +100,3 @@ def test_with_vectors_the_nearest_are_similar(tmp_path, settings_for, storage):
     assert ids(found.similar)[-1] == "D"
     assert sorted(ids(found.similar)) == ["B", "C", "D"]
     assert dict(zip(ids(found.similar), found.similar, strict=True))["B"].score == similarities["B"]
-
-
-@pytest.mark.parametrize(("count", "told"), [(10_000, 10_000), (20, None)])
-def test_a_list_names_twenty_authors_of_a_paper_and_says_how_many_there_are(count, told):
-    authors = [f"Author {number}" for number in range(count)]
-    record = json.dumps({"title": "By many", "authors": authors})
-    first = StoredPassage("A", "A", title="", text="", lang="en", part="abstract", record=record)
-    listed = listed_paper(first).as_record()
-    assert (listed["title"], listed["authors"], listed.get("author_count")) == ("By many", authors[:20], told)

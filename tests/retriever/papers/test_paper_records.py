@@ -3,13 +3,7 @@
 import pytest
 
 from retriever.papers.records import records_of_hits, records_of_papers
-from tests.retriever.made_papers import PAPERS, found, index_of, opened
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory):
-    with opened(tmp_path_factory) as index:
-        yield index
+from tests.retriever.made_papers import PAPERS, found, index_of
 
 
 def test_a_hit_by_any_passage_gives_the_record_that_was_indexed(index):

@@ -1,18 +1,11 @@
 """The paper that a question is about: by id, by its exact title in either language."""
 
-import asyncio
-import json
-
 import pytest
 
-from base.notes import Note
 from indexer.settings import IndexerSettings
 from retriever.errors import BadFilter, UnknownPaper
 from retriever.papers.page import find_topic
 from retriever.queries.filters import Filters
-from retriever.search import SearchRequest, search
-from retriever.settings import RetrieverSettings
-from tests.indexer.made_corpora import ROOT
 from tests.retriever.full_papers import FULL_PAPERS
 from tests.retriever.made_papers import indexed
 
@@ -47,14 +40,3 @@ def test_what_is_no_id_and_no_whole_title_is_one_error(index, name):
 def test_a_title_of_several_papers_asks_for_an_id(index):
     with pytest.raises(BadFilter, match=r"2 papers have the title 'Editorial'; .*: TWIN-1, TWIN-2$"):
         topic(index, "Editorial")
-
-
-@pytest.mark.parametrize("form", ["{}", "https://doi.org/{}", "doi:{}"])
-def test_a_question_that_is_a_doi_lists_its_paper(sample, form):
-    records = map(json.loads, (ROOT / "sample" / "papers.jsonl").read_text("utf-8").splitlines())
-    dois = {record["doi"] for record in records if record.get("doi")}
-    assert len(dois) > 40
-    for doi in dois:
-        found = asyncio.run(search(sample, SearchRequest(form.format(doi.upper())), RetrieverSettings()))
-        assert [hit.paper["doi"] for hit in found.hits] == [doi]
-        assert "papers_of_doi" in {note.code for note in found.notes if isinstance(note, Note)}

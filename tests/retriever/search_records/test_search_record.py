@@ -1,17 +1,10 @@
-"""A search is written down, run again, and compared."""
+"""A search is written down, run again, and compared; new papers of saved searches."""
 
-import asyncio
 import json
 import re
 
 import pytest
 
-from indexer.settings import IndexerSettings
-from retriever.index import open_index
-from retriever.search import SearchRequest, search
-from retriever.search_records.record import SearchRecord, search_record
-from retriever.settings import RetrieverSettings
-from retriever.strategy import Strategy
 from tests.hostile import call
 from tests.indexer.made_corpora import build, write_jsonl
 from tests.retriever.made_papers import NAME, PAPERS, built
@@ -25,7 +18,6 @@ def home(tmp_path_factory, monkeypatch):
 
 
 def recorded(folder, *arguments):
-    """Search with a record, and return its file and what it holds."""
     file = folder / "search.json"
     assert call("search", *arguments, "--name", NAME, "--record", file).code == 0
     return file, json.loads(file.read_text(encoding="utf-8"))
@@ -45,26 +37,6 @@ def test_a_search_that_is_run_again_finds_the_same(tmp_path, method, monkeypatch
     assert done.out.startswith(f"the same {len(record['hits'])} hit")
 
 
-@pytest.mark.parametrize("origin", ["model", "person", "statistics"])
-def test_a_search_with_a_strategy_is_repeated_with_it(tmp_path, home, origin):
-    strategy = Strategy().with_keywords(["환각", "knowledge graph"]).excluding(["trade"])
-    strategy = strategy.changed(origin=origin)
-    asked = SearchRequest("지식 그래프 -quokka", strategy=strategy, skip=("SQ1",), exclude=("markets",))
-    file = tmp_path / "search.json"
-    with open_index(IndexerSettings(home=home), NAME) as index:
-        result = asyncio.run(search(index, asked, RetrieverSettings()))
-        file.write_bytes(search_record(index.manifest, asked, result).as_json())
-    record = json.loads(file.read_text(encoding="utf-8"))
-
-    assert record["strategy"]["en"] == ["knowledge graph"]
-    assert record["strategy"]["exclude"] == [{"en": "trade"}, {"en": "markets"}]
-    assert record["applied"]["strategist"] == origin
-    assert [query["name"] for query in record["queries"]][:3] == ["question", "SQ3", "SQ2"]
-    done = call("rerun", file, "--json")
-    assert (done.code, json.loads(done.out)["changed"]) == (0, [])
-    assert SearchRecord.load(file).strategy == result.strategy
-
-
 def test_papers_that_came_and_went_are_told(tmp_path, monkeypatch):
     other = tmp_path / "home"
     other.mkdir()
@@ -80,30 +52,6 @@ def test_papers_that_came_and_went_are_told(tmp_path, monkeypatch):
     record = json.loads(told.out)
     assert record["same"] is False
     assert {change["what"] for change in record["changed"]} == {"index papers", "index passages"}
-
-
-def test_a_paper_that_moved_is_told_with_its_ranks(tmp_path):
-    file, record = recorded(tmp_path, "quokka", "--method", "or", "-k", "3")
-    first, second, third = record["hits"]
-    record["hits"] = [second, first, third]
-    file.write_text(json.dumps(record), encoding="utf-8")
-
-    done = call("rerun", file)
-
-    assert done.code == 1
-    assert done.out.splitlines() == ["moved  TIE-0  from 2 to 1", "moved  TIE-1  from 1 to 2"]
-
-
-def test_a_report_is_markdown_in_the_language_of_the_question_and_quotes_as_text(tmp_path):
-    file = tmp_path / "search.md"
-
-    done = call("search", "지식 그래프 | <b>*x*</b>", "--name", NAME, "--record", file)
-
-    assert done.code == 0
-    text = file.read_text(encoding="utf-8")
-    assert text.startswith("# 검색 기록\n")
-    assert r"지식 그래프 \| \<b\>\*x\*\</b\>" in text
-    assert "KG-KO" in text
 
 
 @pytest.mark.parametrize("method", ["shrag", "or", "paper", "boolean"])
@@ -167,3 +115,60 @@ def test_a_record_of_a_search_that_cannot_be_run_is_refused_in_one_line(tmp_path
     done = call("rerun", file)
 
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+
+
+OLD = {"id": "OLD", "title": "Axolotl limbs", "abstract": "Axolotl limbs regrow.", "year": 2020}
+NEW = {
+    "id": "NEW",
+    "title": "Axolotl gills",
+    "abstract": "Gills of the axolotl.",
+    "authors": ["Ada Kim", "Bo Lee"],
+    "year": 2024,
+    "journal": "Gills",
+    "doi": "10.1000/gills",
+}
+
+
+def publish(home, *papers):
+    build(home, write_jsonl(home / "papers.jsonl", [*PAPERS[:3], *papers]), NAME)
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """Save a search that found OLD on 31 January 2020."""
+    monkeypatch.setenv("SHRAG_HOME", str(tmp_path))
+    publish(tmp_path, OLD)
+    file = tmp_path / "axolotl.json"
+    assert call("search", "axolotl", "--method", "or", "--name", NAME, "--record", file).code == 0
+    record = json.loads(file.read_text())
+    file.write_text(json.dumps(record | {"date": "2020-01-31T09:30:00Z"}))
+    return file
+
+
+def test_a_new_paper_is_reported_once(file, tmp_path):
+    publish(tmp_path, OLD, NEW)
+
+    first, second = (call("rerun", file, "--since", "last") for _ in range(2))
+
+    assert first.code == second.code == 0
+    lines = first.out.splitlines()
+    assert lines[0].startswith("New papers: 1 – axolotl")
+    assert lines[3:6] == [
+        "  1. Ada Kim, Bo Lee (2024). Axolotl gills. Gills",
+        "     https://doi.org/10.1000/gills",
+        "     NEW",
+    ]
+    assert second.out == ""
+
+
+@pytest.mark.parametrize(
+    ("since", "ids"),
+    [("record", ["NEW"]), ("2020-02-01", ["NEW"]), ("2020-01-31", ["NEW", "OLD"]), ("2999-01-01", [])],
+)
+def test_papers_since_the_record_or_a_date_can_be_listed_again(file, tmp_path, since, ids):
+    publish(tmp_path, OLD, NEW)
+    call("rerun", file, "--since", "last")
+
+    done = call("rerun", file, "--since", since, "--json")
+
+    assert sorted(paper["doc_id"] for paper in json.loads(done.out)["new"]) == ids

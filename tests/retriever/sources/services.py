@@ -31,7 +31,6 @@ Replier = Callable[[Asked], Reply]
 
 @contextmanager
 def service(reply: Replier) -> Iterator[tuple[str, list[Asked]]]:
-    """Run a server; yield its address, and what it was asked."""
     asked: list[Asked] = []
 
     class Service(Handler):
@@ -63,7 +62,6 @@ def service(reply: Replier) -> Iterator[tuple[str, list[Asked]]]:
 
 
 def open_kind(kind: str, address: str, **settings: Any) -> WebSource:
-    """Open a source of a kind that asks the service at an address."""
     module = import_module(f"retriever.sources.kinds.{kind}")
     given = {
         "kind": kind,
@@ -81,8 +79,6 @@ def open_kind(kind: str, address: str, **settings: Any) -> WebSource:
 
 
 def ask(source: WebSource, call: Callable[[WebSource], Awaitable[Result]]) -> Result:
-    """Ask a source, and close it."""
-
     async def asking() -> Result:
         try:
             return await call(source)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from base.settings.file import SettingsFile
-from retriever.errors import InvalidSource, UnknownSource
-from retriever.sources.configuration import declared, find_source, read_declared, source_tables
+from retriever.errors import InvalidSource
+from retriever.sources.configuration import declared, find_source, source_tables
 
 SECRET = "sehr-geheim-0815"
 LIBRARY: dict[str, Any] = {
@@ -26,7 +26,6 @@ def tables(values, variables=None, *, found=False):
 
 
 def settings_of(table) -> Any:
-    """Return the settings of a source, of whatever kind."""
     return declared(table).settings
 
 
@@ -36,7 +35,7 @@ def test_variables_win_over_the_file_and_declare_sources_too():
         "SHRAG_SOURCES__MY_LIBRARY__FIELDS__TITLE": "titel",
         "SHRAG_SOURCES__OURS__KIND": "index",
         "SHRAG_SOURCES__OURS__TIMEOUT_S": "7.5",
-        "SHRAG_SOURCES__OURS__HOME": "",
+        "SHRAG_SOURCES__MY_LIBRARY__URL": "",
         "SHRAG_KEYWORDS": "7",
     }
     found = tables({"my-library": LIBRARY}, variables)
@@ -116,26 +115,3 @@ def test_a_file_that_was_found_does_not_decide_where_a_secret_goes(tmp_path):
         assert SECRET not in str(raised.value)
     url = {"SHRAG_SOURCES__LIBRARY__URL": "http://127.0.0.1:9200"}
     declared(tables({"library": LIBRARY}, KEY | url, found=True)["library"])
-
-
-def test_a_key_goes_over_plain_http_to_this_machine_alone():
-    elsewhere = LIBRARY | {"url": "http://search.example:9200"}
-    with pytest.raises(InvalidSource, match=r"search\.example") as raised:
-        declared(tables({"library": elsewhere}, KEY)["library"])
-    assert SECRET not in str(raised.value)
-    declared(tables({"library": elsewhere | {"allow_plain_http": True}}, KEY)["library"])
-
-
-def test_unknown_and_repeated_names_are_refused(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "books.toml").touch()
-    with pytest.raises(UnknownSource, match="no source 'other'; there are library, ours"):
-        find_source("other", tables({"library": LIBRARY, "ours": {"kind": "index"}}), {})
-    with pytest.raises(UnknownSource, match=r"is books\.toml meant"):
-        find_source("books", {}, {})
-    paths = [tmp_path / folder / "library.toml" for folder in "ab"]
-    for path in paths:
-        path.parent.mkdir()
-        path.write_text('kind = "index"\n')
-    with pytest.raises(InvalidSource, match="several sources are called 'library'"):
-        read_declared(map(str, paths))

@@ -17,7 +17,6 @@ QUERY = (Term("methane", ()), 10)
 
 
 def found(*lists, score=None):
-    """Return the answer of a source: a list of records a query."""
     papers = ([SourcePaper(Paper.model_validate(record), score) for record in records] for records in lists)
     return SourceAnswer(tuple(map(tuple, papers)))
 
@@ -36,26 +35,6 @@ def test_several_sources_are_fused_by_rank_and_their_ids_told_apart():
     assert (first[0], second[0]) == ("a:2", "a:1")
     assert [first[1], second[1]] == pytest.approx([1 / 62 + 1 / 61, 1 / 61])
     assert merged.papers["a:2"].ids == (("a", "2"), ("b", "1"))
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ({"doi": "10.1/x"}, {"doi": "doi:10.1/X"}, True),
-        ({"doi": "10.1/x"}, {"doi": "doi:10.1/X", "title": ""}, True),
-        ({"doi": "10.1/x"}, {"doi": "doi:10.1/X", "title": "otherwise"}, False),
-        ({"doi": "10.1/x", "abstract": "Plots were dry."}, {"doi": "10.1/x"}, True),
-        ({"doi": "10.1/x", "abstract": "Plots were dry."}, {"doi": "10.1/x", "abstract": "Buy it."}, False),
-        ({"year": 2019}, {"year": 2019}, True),
-        ({"year": 2019, "authors": ["A. Kim"]}, {"year": 2020, "authors": ["a kim", "B. Lee"]}, True),
-        ({"year": 2019}, {"year": 2020}, False),
-        ({}, {}, False),
-        ({"title": "Preface", "year": 2019}, {"title": "Preface", "year": 2019}, False),
-    ],
-)
-def test_records_are_merged_by_doi_or_title_with_year_or_author_if_titles_and_texts_agree(one, other, same):
-    answers = {"a": found([rice("1", **one)]), "b": found([rice("1", **other)])}
-    assert len(merge(answers, {}, several=True).papers) == (1 if same else 2)
 
 
 def test_what_the_first_record_lacks_is_taken_from_the_others():
@@ -106,29 +85,7 @@ def test_abstracts_in_two_languages_are_one_paper_if_titles_in_one_language_agre
     assert (paper.abstract, paper.abstract2) == (one["abstract"], other["abstract"])
 
 
-@pytest.mark.parametrize(
-    "claimed",
-    [
-        {"title": "Sewers of old cities"},
-        {"title": "Sewers of old cities", "title2": KOREAN["title"]},
-        {"title": "논의 메탄 배출", "title2": "하수도의 부식"},
-        {"title": ""},
-        {"doi": "10.1/y", "title": KOREAN["title"], "year": 2020},
-        {"doi": ""},
-        {"abstract2": "하수도관은 황화수소가 모이는 곳에서 부식한다. 12개 관에 수지를 발랐다."},
-    ],
-    ids=["title", "one of two titles", "no common language", "no title", "DOI", "no claim", "abstract"],
-)
-def test_abstracts_in_two_languages_are_two_papers_if_anything_else_differs(claimed):
-    korean = KOREAN | {"year": 2020}
-    answers = {"a": found([korean]), "b": found([ENGLISH | claimed])}
-
-    assert len(merge(answers, {}, several=True).papers) == 2
-
-
 class OneOf:
-    """A source that answers, fails or is silent."""
-
     def __init__(self, name, behaviour):
         self.name, self.behaviour = name, behaviour
         self.questions = 0

@@ -1,8 +1,5 @@
 """The papers of a question, searched in memory as an engine searches its index."""
 
-from dataclasses import replace
-
-import numpy as np
 import pytest
 
 from indexer.analysis import make_analyzer
@@ -95,12 +92,3 @@ def test_a_sent_query_keeps_the_order_of_the_sources(pool):
     found = Found((("D", 9.0), ("B", 5.0), ("A", 1.0), ("GONE", 0.5)), 10)
     assert search(pool, GRAPH, found) == ["D", "B", "A"]
     assert search(pool, GRAPH, found, k=2, years=Range(2019, None)) == ["B", "A"]
-
-
-def test_the_nearest_passages_come_by_their_cosines(pool):
-    vectors = {"A": np.array([1, 0], "f4"), "B": np.array([0, 1], "f4")}
-    encoded = replace(pool, vectors=vectors)
-    asked = np.array([0.8, 0.6], "f4")
-    hits = encoded.nearest(asked, 5, Filters())
-    assert [(hit.passage_id, hit.score) for hit in hits] == [("A", 0.8), ("B", 0.6)]
-    assert [hit.doc_id for hit in encoded.nearest(asked, 5, Filters(years=Range(2020, None)))] == ["B"]

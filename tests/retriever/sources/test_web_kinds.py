@@ -4,6 +4,7 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,20 +14,18 @@ from hypothesis import strategies as st
 from retriever.queries.boolean import And, Not, Or, Phrase, Query, Range, Term
 from retriever.queries.filters import Filters
 from retriever.sources import SourceAnswer
-from retriever.sources.web.boolean import plain_words, write_query
+from retriever.sources.web.boolean import write_query
 from retriever.sources.web.client import NoAnswer
 from retriever.sources.web.source import Page, WebSource
 from tests.hostile import VALUES
 from tests.retriever.sources.exchanges import (
     ATOM,
-    CONTACT,
     EXCHANGES,
     NO_SCIENCEON,
     OPENALEX,
     PUBMED,
     SCHOLAR,
     SCIENCEON,
-    SECRET,
     WIKIPEDIA,
     Asked,
     as_json,
@@ -34,107 +33,40 @@ from tests.retriever.sources.exchanges import (
 from tests.retriever.sources.services import Reply, any_of, ask, open_kind, service, well
 
 METHANE = any_of("methane", "covid-19")
-YEARS = Filters(years=Range(2018, 2020))
 NO_COWS = And((METHANE, Not(Term("cow", ("cow",)))))
+HEADINGS = Or((Term("Methane", (), "heading"), Phrase("Diabetes Mellitus, Type 2", (), "heading")))
+WORDS = Or((*METHANE.clauses, Or((Phrase("rice paddy", ()), Term("rice", ()), Term("::", ())))))
+YEARS = Filters(years=Range(2018, 2020))
 Call = Callable[[WebSource], Awaitable[Any]]
-
-
-def sent(kind: str, call: Call, **settings: object) -> list[Asked]:
-    """Return what a service is asked by a call."""
-    with service(well(kind)) as (address, asked):
-        ask(open_kind(kind, address, **settings), call)
-    return asked
 
 
 def search(query: Query = METHANE, filters: Filters = YEARS, k: int = 10) -> Call:
     return lambda source: source.search([(query, k)], filters=filters)
 
 
-LIMITED = Filters(years=Range(2018, None), lang="en")
-HEADINGS = Or((Term("Methane", (), "heading"), Phrase("Diabetes Mellitus, Type 2", (), "heading")))
-WORDS = Or((*METHANE.clauses, Or((Phrase("rice paddy", ()), Term("rice", ()), Term("::", ())))))
+CALLS: dict[str, Call] = {
+    "search": search(),
+    "search since 2018 in English": search(filters=Filters(years=Range(2018, None), lang="en")),
+    "search in Korean": search(filters=Filters(lang="ko")),
+    "search of any year": search(filters=Filters()),
+    "search words": search(WORDS),
+    "search without": search(NO_COWS),
+    "search headings": search(HEADINGS, Filters()),
+    "references": lambda source: source.references(["W101", "W102"], 10),
+    "citing": lambda source: source.citing([EXCHANGES[source.name.removeprefix("my-")].ids[0]], 5),
+}
+
+
+def table(name: str) -> list[list[str]]:
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines()[1:]]
+
+
 # Of every request in order: its path, and some of its parameters.
-REQUESTS: list[tuple[str, Call, list[str]]] = [
-    (
-        "openalex",
-        search(filters=LIMITED),
-        [
-            (
-                '/works; search=methane OR "covid-19"; filter=from_publication_date:2018-01-01,language:en; '
-                f"per_page=10; page=1; api_key={SECRET}"
-            )
-        ],
-    ),
-    (
-        "openalex",
-        lambda source: source.references(["W101", "W102"], 10),
-        ["/works; filter=ids.openalex:W101|W102", "/works; filter=ids.openalex:W102|W103"],
-    ),
-    ("openalex", lambda source: source.citing(["W101"], 10), ["/works; filter=cites:W101"]),
-    (
-        "semantic_scholar",
-        search(WORDS),
-        ["/paper/search; query=methane covid 19 rice paddy; year=2018-2020; sort="],
-    ),
-    ("semantic_scholar", search(NO_COWS), ['/paper/search/bulk; query=(methane | "covid-19") -cow']),
-    (
-        "arxiv",
-        search(),
-        [
-            (
-                '/query; search_query=(all:methane OR all:"covid-19") AND '
-                "submittedDate:[201801010000 TO 202012312359]; start=0; max_results=10; sortBy=relevance"
-            )
-        ],
-    ),
-    (
-        "pubmed",
-        search(),
-        [
-            (
-                '/esearch.fcgi; term=("methane"[tiab] OR "covid-19"[tiab]) AND 2018:2020[dp]; '
-                f"email={CONTACT}; tool=shrag; api_key={SECRET}"
-            ),
-            "/efetch.fcgi; id=101,102",
-        ],
-    ),
-    (
-        "pubmed",
-        search(HEADINGS, Filters()),
-        ['/esearch.fcgi; term="Methane"[mh] OR "Diabetes Mellitus, Type 2"[mh]', "/efetch.fcgi"],
-    ),
-    (
-        "pubmed",
-        lambda source: source.citing(["101"], 5),
-        [
-            "/elink.fcgi; dbfrom=pubmed; db=pubmed; linkname=pubmed_pubmed_citedin; id=101",
-            "/efetch.fcgi; id=101,102",
-        ],
-    ),
-    (
-        "wikipedia",
-        search(filters=Filters()),
-        ['/api.php; gsrsearch=methane OR "covid-19"; generator=search; exintro=1; gsrlimit=10'],
-    ),
-    ("wikipedia", search(filters=Filters(lang="ko")), []),
-    ("wikipedia", search(filters=YEARS), []),
-    (
-        "scienceon",
-        search(),
-        [
-            "/tokenrequest.do",
-            (
-                '/openapicall.do; searchQuery={"BI": "methane|\\"covid-19\\"", "PY": "2018~2020"}; '
-                "token=0123456789abcdef"
-            ),
-        ],
-    ),
-]
-
-
-@pytest.mark.parametrize(("kind", "call", "expected"), REQUESTS)
-def test_a_service_is_asked_as_documented(kind: str, call: Call, expected: list[str]) -> None:
-    asked = sent(kind, call)
+@pytest.mark.parametrize(("kind", "call", "expected"), [(*row[:2], row[2:]) for row in table("requests.tsv")])
+def test_a_service_is_asked_as_documented(kind: str, call: str, expected: list[str]) -> None:
+    with service(well(kind)) as (address, asked):
+        ask(open_kind(kind, address), CALLS[call])
     assert len(asked) == len(expected)
     for request, wanted in zip(asked, expected, strict=True):
         path, *parameters = wanted.split("; ")
@@ -173,9 +105,7 @@ def test_scienceon_asks_for_another_token_if_one_is_refused(refused: bytes) -> N
         paths.append(asked.path)
         if asked.path.endswith("tokenrequest.do"):
             return Reply(as_json({"access_token": f"token-number-{len(paths)}"}))
-        return Reply(
-            refused if asked.one("token") == "token-number-1" else EXCHANGES["scienceon"].found(asked)
-        )
+        return Reply(refused if asked.one("token") == "token-number-1" else SCIENCEON)
 
     assert len(answer_of("scienceon", old_token, METHANE).found[0]) == 2
     assert paths == ["/tokenrequest.do", "/openapicall.do"] * 2
@@ -194,43 +124,19 @@ def term(text: str, field: str = "text") -> Term:
 ANY = Or((term("methane"), term("논"), Phrase("rice paddy", ()), term("methane", "title")))
 WITHOUT = And((METHANE, Not(Or((term("ruminant"), Phrase("dairy cow", ()))))))
 NESTED = And((Or((term("a"), term("b"))), term("c", "title")))
-WRITTEN = {
-    "openalex": (
-        'methane OR 논 OR "rice paddy"',
-        '(methane OR "covid-19") NOT ruminant NOT "dairy cow"',
-        "(a OR b) AND c",
-    ),
-    "semantic_scholar": (
-        'methane | 논 | "rice paddy"',
-        '(methane | "covid-19") -ruminant -"dairy cow"',
-        "(a | b) + c",
-    ),
-    "arxiv": (
-        'all:methane OR all:논 OR all:"rice paddy"',
-        '(all:methane OR all:"covid-19") ANDNOT all:ruminant ANDNOT all:"dairy cow"',
-        "(all:a OR all:b) AND ti:c",
-    ),
-    "pubmed": (
-        '"methane"[tiab] OR "논"[tiab] OR "rice paddy"[tiab]',
-        '("methane"[tiab] OR "covid-19"[tiab]) NOT "ruminant"[tiab] NOT "dairy cow"[tiab]',
-        '("a"[tiab] OR "b"[tiab]) AND "c"[ti]',
-    ),
-    "wikipedia": ('methane OR 논 OR "rice paddy"', 'methane OR "covid-19" -ruminant -"dairy cow"', ""),
-    "scienceon": ('methane|논|"rice paddy"', '(methane|"covid-19") !ruminant !"dairy cow"', "(a|b) c"),
-}
 EVERYWHERE = "titles cannot be searched alone here: their words were searched everywhere"
 NO_BRACKETS = "a query was not sent: the service knows no brackets"
 
 
-@pytest.mark.parametrize("kind", WRITTEN)
-def test_a_query_is_written_in_the_syntax_of_its_service(kind: str) -> None:
+@pytest.mark.parametrize(("kind", "written"), [(kind, texts) for kind, *texts in table("syntax.tsv")])
+def test_a_query_is_written_in_the_syntax_of_its_service(kind: str, written: list[str]) -> None:
     syntax = offline(kind).syntax
-    assert tuple(write_query(query, syntax).text for query in (ANY, WITHOUT, NESTED)) == WRITTEN[kind]
+    assert [write_query(query, syntax).text for query in (ANY, WITHOUT, NESTED)] == written
     notes = () if syntax.titles else (EVERYWHERE,)
     assert write_query(NESTED, syntax).notes == (notes if syntax.brackets else (NO_BRACKETS,))
 
 
-@pytest.mark.parametrize("kind", WRITTEN)
+@pytest.mark.parametrize("kind", EXCHANGES)
 def test_a_query_that_is_too_long_loses_its_last_words_and_no_exclusion(kind: str) -> None:
     syntax = offline(kind).syntax
     words = tuple(term(f"메탄{number}") for number in range(900))
@@ -250,24 +156,6 @@ def test_exclusions_of_each_alternative_are_sent_and_lost_with_its_words() -> No
     assert write_query(query, replace(syntax, longest=20)).text == "(aa -y) | (bb -w)"
     nested = And((term("aa"), And((term("bb"), Not(term("w"))))))
     assert write_query(nested, replace(syntax, longest=7)).text == "aa -w"
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("COVID-19", "COVID-19"),
-        ('") OR (all:*', "or all"),
-        ("a AND b", "a and b"),
-        ("insource:/x/ -y", "insource x y"),
-        ("[tiab] x[dp]", "tiab x dp"),
-        ("!논 ~2 ^3 +z", "논 2 3 z"),
-        ("A|B&C\\D\x00\r\n{E}", "A B C D E"),
-        ("don't", "don't"),
-        ("_x_ .y.", "x y"),
-    ],
-)
-def test_nothing_in_a_word_can_be_a_sign_of_syntax(text: str, plain: str) -> None:
-    assert plain_words(text) == plain
 
 
 def read(kind: str, content: bytes) -> Page:
@@ -300,34 +188,25 @@ def test_whatever_a_field_holds_the_rest_is_read(kind: str, data: st.DataObject)
         json.dumps(paper.paper.record(), ensure_ascii=False).encode()
 
 
+INVERTED = b'{"results": [{"id": "W1", "abstract_inverted_index": {"b": [9, true], "a": [-5], "c": 3}}]}'
+FRENCH = {"id": "W1", "title": "Le riz", "language": "fr", "cited_by_count": 10**400}
+OF_PUBMED = {
+    "abstract": "RESULTS: Paddies emit methane; drains emit less.",
+    "keywords": ["Methane", "paddy"],
+    "authors": ["Ara Kim", "Paddy Group"],
+    "references": ["102"],
+}
+
+
 @pytest.mark.parametrize(
     ("kind", "content", "expected"),
     [
-        (
-            "pubmed",
-            PUBMED,
-            {
-                "abstract": "RESULTS: Paddies emit methane; drains emit less.",
-                "keywords": ["Methane", "paddy"],
-                "authors": ["Ara Kim", "Paddy Group"],
-                "references": ["102"],
-            },
-        ),
+        ("pubmed", PUBMED, OF_PUBMED),
         ("openalex", as_json(OPENALEX), {"references": ["W102", "W103"], "cited_by_count": 7}),
         ("scienceon", SCIENCEON, {"url": "", "title2": "논에서 나오는 메탄"}),
         ("openalex", b'{"results": [{"id": "W1", "title": "a\\ud800b\x01"}]}', {"title": "a\ufffdb"}),
-        (
-            "openalex",
-            as_json(
-                {"results": [{"id": "W1", "title": "Le riz", "language": "fr", "cited_by_count": 10**400}]}
-            ),
-            {"lang": "other", "cited_by_count": None},
-        ),
-        (
-            "openalex",
-            b'{"results": [{"id": "W1", "abstract_inverted_index": {"b": [9, true], "a": [-5], "c": 3}}]}',
-            {"abstract": "a b"},
-        ),
+        ("openalex", as_json({"results": [FRENCH]}), {"lang": "other", "cited_by_count": None}),
+        ("openalex", INVERTED, {"abstract": "a b"}),
     ],
 )
 def test_a_record_becomes_a_paper(kind: str, content: bytes, expected: dict[str, Any]) -> None:
@@ -336,16 +215,15 @@ def test_a_record_becomes_a_paper(kind: str, content: bytes, expected: dict[str,
     assert {name: getattr(first.paper, name) for name in expected} == expected
 
 
+OWN_ENTITY = PUBMED.replace(b'.dtd">', b'.dtd" [<!ENTITY a "aaaa">]>').replace(b"Invented Soils", b"&a;")
+
+
 @pytest.mark.parametrize(
     ("kind", "content", "said"),
     [
         ("arxiv", ATOM.replace(b"/abs/1901.00001v2", b"/api/errors#x"), "it answers: Paddies emit methane"),
         ("wikipedia", b'{"error": {"code": "too-busy"}}', "it answers: too-busy"),
-        (
-            "pubmed",
-            PUBMED.replace(b'.dtd">', b'.dtd" [<!ENTITY a "aaaa">]>').replace(b"Invented Soils", b"&a;"),
-            "entities of its own",
-        ),
+        ("pubmed", OWN_ENTITY, "entities of its own"),
     ],
 )
 def test_an_error_in_an_answer_is_named(kind: str, content: bytes, said: str) -> None:

@@ -1,18 +1,15 @@
 """What every source on the network does, whichever it is."""
 
 import re
-import threading
 import time
 from typing import Any
 
 import pytest
 
-from indexer.settings import IndexerSettings
-from retriever.errors import InvalidSource, SourceFailed
+from retriever.errors import SourceFailed
 from retriever.queries.boolean import And, Exact, Not, Or, Query, Range
 from retriever.queries.filters import Filters
 from retriever.sources import SourceAnswer
-from retriever.sources.configuration import SourceTable, declared
 from retriever.sources.web.client import RateLimit
 from retriever.sources.web.source import WebSource
 from tests.retriever.sources.exchanges import CONTACT, EXCHANGES, SECRET, TITLE, TITLE2, Asked
@@ -58,10 +55,6 @@ def test_equal_queries_are_sent_once_and_at_most_k_papers_come_back(kind: str) -
         one = search(open_kind(kind, address), METHANE)
         several = search(open_kind(kind, address), METHANE, any_of("methane", "paddy", "::"), METHANE)
         first = search(open_kind(kind, address), k=1)
-    with service(well(kind)) as (address, _):
-        numbers = [(METHANE, 10), (METHANE, 1)]
-        by_k = ask(open_kind(kind, address), lambda opened: opened.search(numbers, filters=EVERY))
-    assert [len(papers) for papers in by_k.found] == [2, 1]
     assert several.found == one.found * 3
     assert several.requests == one.requests == first.requests == len(asked) / 3
     assert first.found == (one.found[0][:1],)
@@ -100,12 +93,8 @@ def test_records_come_by_id_and_no_other_id_is_sent(kind: str) -> None:
     with service(well(kind)) as (address, asked):
         source = open_kind(kind, address)
         found = ask(source, lambda opened: opened.papers([first, second, "no|id", "&x=1", ""]))
-        sent = len(asked)
-        nothing = ask(open_kind(kind, address), lambda opened: opened.papers(["no|id"]))
-    assert found[first].paper.title == TITLE
+        assert found[first].paper.title == TITLE
     assert set(found) == {first, second}
-    assert nothing == {}
-    assert len(asked) == sent
     assert "no|id" not in str([each.parameters for each in asked])
 
 
@@ -158,67 +147,47 @@ NO_ANSWER = "its answer is|it answers|gives no token"
 FAULTS: dict[str, tuple[Replier, str]] = {
     "web page": (reply_of(b"<!DOCTYPE html><html><body>Welcome</body></html>"), NO_ANSWER),
     "garbage": (reply_of(b"\x00\xff\xfe garbage"), NO_ANSWER),
-    "nothing": (reply_of(), NO_ANSWER),
     "other JSON": (reply_of(b'{"unexpected": [1, 2, {"a": null}]}'), NO_ANSWER),
     "deep JSON": (reply_of(b'{"a":' + b"[" * 100_000), NO_ANSWER),
-    "entity bomb": (
-        reply_of(f"<!DOCTYPE MetaData [{ENTITIES}]><MetaData>&b;</MetaData>".encode()),
-        NO_ANSWER,
-    ),
+    "entity bomb": (reply_of(f"<!DOCTYPE a [{ENTITIES}]><MetaData>&b;</MetaData>".encode()), NO_ANSWER),
     "other XML": (reply_of(b"<rss><item/></rss>"), NO_ANSWER),
-    "null": (reply_of(b"null"), NO_ANSWER),
     "cut connection": (reply_of(b"{", claimed=5_000), "it breaks off"),
     "endless": (reply_of(b"[", more=100_000_000), "it sends more than 16,000,000 bytes"),
-    "redirect": (
-        reply_of(b"", 302, headers={"Location": "http://x.example/"}),
-        r"redirects elsewhere \(302\)",
-    ),
+    "redirect": (reply_of(status=302, headers={"Location": "http://x.example/"}), "redirects elsewhere"),
     "packed": (reply_of(b"x", headers={"Content-Encoding": "gzip"}), "compressed"),
     "busy for an hour": (reply_of(b"{}", 429, headers={"Retry-After": "3600"}), "it answers 429"),
 }
 
 
 # All kinds share the client; the form of an answer is checked by each.
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("kind", ["openalex", "arxiv", "scienceon"])
+@pytest.mark.parametrize(
+    ("kind", "fault"),
+    [*(("openalex", fault) for fault in FAULTS), *((kind, "other JSON") for kind in EXCHANGES)]
+    + [(kind, fault) for kind in ("arxiv", "scienceon") for fault in ("garbage", "entity bomb", "other XML")],
+)
 def test_what_is_no_answer_of_the_service_is_a_failure(kind: str, fault: str) -> None:
     reply, said = FAULTS[fault]
     assert re.search(said, failure_of(kind, reply, retries=5 if fault == "busy for an hour" else 0))
 
 
-@KINDS
-def test_an_answer_of_another_form_is_a_failure(kind: str) -> None:
-    assert re.search(NO_ANSWER, failure_of(kind, FAULTS["other JSON"][0]))
-
-
-@pytest.mark.parametrize("kind", ["openalex", "pubmed"])
-@pytest.mark.parametrize("status", [429, 503])
-def test_a_busy_service_is_asked_again_when_it_says(kind: str, status: int) -> None:
+@pytest.mark.parametrize(("status", "headers", "pause_s"), [(429, {"Retry-After": "1"}, 1), (503, {}, 0.4)])
+def test_a_busy_service_is_asked_again_when_it_says(
+    status: int, headers: dict[str, str], pause_s: float
+) -> None:
     times: list[float] = []
 
     def busy_once(asked: Asked) -> Reply:
         times.append(time.monotonic())
-        headers = {"Retry-After": "1"} if status == 429 else {}
-        return Reply(EXCHANGES[kind].found(asked)) if len(times) > 1 else Reply(b"{}", status, headers)
+        return well("pubmed")(asked) if len(times) > 1 else Reply(b"{}", status, headers)
 
     with service(busy_once) as (address, asked):
-        answer = search(open_kind(kind, address, retries=1))
+        answer = search(open_kind("pubmed", address, retries=1))
     assert len(answer.found[0]) == 2
     assert answer.requests == len(asked)
-    assert times[1] - times[0] >= (1 if status == 429 else 0.4)
+    assert times[1] - times[0] >= pause_s
 
 
-def test_a_silent_or_missing_service_fails_in_time() -> None:
-    released = threading.Event()
-
-    def silent(asked: Asked) -> Reply:
-        released.wait(60)
-        return Reply()
-
-    try:
-        assert "it was silent for 0.2 s" in failure_of("openalex", silent, request_timeout_s=0.2)
-    finally:
-        released.set()
+def test_a_missing_service_is_a_failure() -> None:
     with pytest.raises(SourceFailed, match=r"source 'my-openalex' .*it cannot be reached"):
         search(open_kind("openalex", "http://127.0.0.1:1"))
 
@@ -231,21 +200,6 @@ def test_keys_stand_in_no_message_and_no_log(kind: str, caplog: pytest.LogCaptur
     assert "it answers 403: no such key ***" in told
     assert SECRET not in told + caplog.text
     assert "methane" not in caplog.text
-
-
-@KINDS
-def test_a_table_declares_a_connector_whose_keys_come_by_variables(kind: str) -> None:
-    given = EXCHANGES[kind].settings
-    keys = {key: value for key, value in given.items() if key in {"api_key", "client_id"}}
-    rest = {"kind": kind, "contact": CONTACT, **{key: given[key] for key in given.keys() - keys.keys()}}
-    source = declared(SourceTable("web", rest, keys)).open(IndexerSettings())
-    assert (source.name, source.features.private) == ("web", False)
-    if keys:
-        with pytest.raises(InvalidSource, match="is not allowed in a settings file") as failure:
-            declared(SourceTable("web", {**rest, **keys}))
-        assert SECRET not in str(failure.value)
-    with pytest.raises(InvalidSource, match="contact"):
-        declared(SourceTable("web", {"kind": kind}, keys))
 
 
 def test_a_rate_limit_gives_turns_and_pauses_for_all() -> None:

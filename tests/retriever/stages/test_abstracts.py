@@ -7,17 +7,14 @@ from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, open_search
 from retriever.settings import RetrieverSettings
 from retriever.stages.pool import read_hits
-from tests.retriever.made_papers import index_of
+from tests.retriever.made_papers import index_fixture
 
 TITLED = {"id": "X", "title": "양서류", "abstract": "도롱뇽", "lang": "ko", "title2": "Axolotl"}
 BARE = {"id": "BARE", "title": "Axolotl gills"}
 WHOLE = {"id": "Y", "title": "Axolotl", "abstract": "Axolotl limbs."}
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory):
-    with index_of(tmp_path_factory.mktemp("abstracts"), TITLED, BARE, WHOLE) as index:
-        yield index
+index = index_fixture(TITLED, BARE, WHOLE)
 
 
 def read(index, *asked, **request):
@@ -29,25 +26,22 @@ def read(index, *asked, **request):
     return [(hit.passage_id, hit.score) for hit in found.hits], dict(found.replaced)
 
 
-def test_an_abstract_takes_the_place_and_the_score_of_its_title(index):
-    assert read(index, "X@en", "Y") == ([("X", 1.0), ("Y", 0.5)], {"X": ("X@en",)})
+BY_TITLE = {"X": ("X@en",)}
+# The hits that are read, the ids that take their places, and what is replaced.
+READ = {
+    "an abstract takes the place and the score of its title": ("X@en Y", {}, "X Y", BY_TITLE),
+    "it keeps the better place": ("X@en X", {}, "X", BY_TITLE),
+    "of both": ("X X@en", {}, "X", BY_TITLE),
+    "a paper without an abstract keeps its title": ("BARE Y", {}, "BARE Y", {}),
+    "passages are left as they are": ("X@en", {"collapse": False}, "X@en", {}),
+    "a language": ("X@en", {"filters": Filters(lang="en")}, "X@en", {}),
+    "an excluded passage": ("X@en", {"filters": Filters(without=("X",))}, "X@en", {}),
+    "a part": ("X@en", {"filters": Filters(parts=("abstract2",))}, "X@en", {}),
+}
 
 
-def test_an_abstract_that_was_found_too_keeps_the_better_place(index):
-    assert read(index, "X@en", "X") == ([("X", 1.0)], {"X": ("X@en",)})
-    assert read(index, "X", "X@en") == ([("X", 1.0)], {"X": ("X@en",)})
+@pytest.mark.parametrize(("asked", "request_", "shown", "replaced"), READ.values(), ids=READ)
+def test_a_title_is_replaced_by_its_abstract_where_papers_are_shown(index, asked, request_, shown, replaced):
+    found = [(name, 1 / rank) for rank, name in enumerate(shown.split(), 1)]
 
-
-def test_a_paper_without_an_abstract_keeps_its_title(index):
-    assert read(index, "BARE", "Y") == ([("BARE", 1.0), ("Y", 0.5)], {})
-
-
-def test_passages_are_left_as_they_are_where_they_are_asked_for(index):
-    assert read(index, "X@en", collapse=False) == ([("X@en", 1.0)], {})
-
-
-@pytest.mark.parametrize(
-    "filters", [Filters(lang="en"), Filters(without=("X",)), Filters(parts=("abstract2",))]
-)
-def test_an_abstract_that_a_filter_leaves_out_replaces_nothing(index, filters):
-    assert read(index, "X@en", filters=filters) == ([("X@en", 1.0)], {})
+    assert read(index, *asked.split(), **request_) == (found, replaced)

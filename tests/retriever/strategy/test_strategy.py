@@ -1,10 +1,14 @@
-"""The strategy as a value, as JSON, and in files."""
+"""The strategy as a value, as JSON, and in files; explicit conditions of a question."""
 
 import json
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from base.errors import InvalidCall
+from retriever.conditions import find_conditions
 from retriever.errors import BadQuestion
 from retriever.queries.boolean import Range
 from retriever.strategy import Strategy, parse_strategy, read_strategies, read_strategy
@@ -38,12 +42,6 @@ def test_a_strategy_is_one_json_object():
     assert strategy.as_record() == RECORD
     assert strategy.keywords("en") == ("thermal runaway", "battery")
     assert strategy.year_range == Range(2015, None)
-
-
-def test_keywords_of_a_person_are_sorted_into_their_languages_in_order():
-    strategy = Strategy.of_person(["환각", "graph", "2019", "BERT 모형", "search"])
-
-    assert strategy == Strategy(ko=("환각", "BERT 모형"), en=("graph", "2019", "search"), origin="person")
 
 
 def test_exclusions_are_added_in_their_language():
@@ -126,3 +124,33 @@ def test_an_invalid_line_is_named_with_its_number(tmp_path, second, message):
 
     with pytest.raises(InvalidCall, match=f"strategies.jsonl, {message}"):
         read_strategies(file)
+
+
+MAX_MISREAD = 2
+
+
+def sentences(name):
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_at_most_two_of_thirty_fresh_sentences_are_misread():
+    """A sentence that is left alone is not misread; the sentences were written before the code."""
+    read, misread = 0, []
+    for record in [*sentences("exclusions.jsonl"), *sentences("years.jsonl")]:
+        found = find_conditions(record["question"])
+        years = tuple(record["years"]) if record.get("years") else None
+        if found.exclude or found.years:
+            read += 1
+            if (list(found.exclude), found.years) != (record.get("exclude", []), years):
+                misread.append(record["id"])
+
+    assert len(misread) <= MAX_MISREAD
+    assert read >= 5
+
+
+@given(st.text(max_size=60))
+def test_a_question_keeps_a_word(question):
+    found = find_conditions(question)
+
+    assert any(map(str.isalnum, found.remaining)) or not any(map(str.isalnum, question))

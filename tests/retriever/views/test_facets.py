@@ -13,7 +13,7 @@ from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.views import facets as counting
 from retriever.views.facets import facets
-from tests.retriever.made_papers import indexed
+from tests.retriever.made_papers import contract_fixture
 
 WALRUS: list[dict[str, Any]] = [
     {"id": "A", "title": "walrus ice", "abstract": "One.", "year": 2020, "journal": "Polar Notes"}
@@ -32,16 +32,10 @@ BOTH = [
 ]
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory, settings_for):
-    with indexed(settings_for(tmp_path_factory.mktemp("facets")), WALRUS, "facets") as index:
-        yield index
+index = contract_fixture(WALRUS, "facets")
 
 
-@pytest.fixture(scope="module")
-def both(tmp_path_factory, settings_for):
-    with indexed(settings_for(tmp_path_factory.mktemp("both")), BOTH, "facets-both") as index:
-        yield index
+both = contract_fixture(BOTH, "facets-both")
 
 
 def counted(index, question, method="boolean", **request):
@@ -64,12 +58,6 @@ def test_the_papers_that_an_expression_matches_are_counted_by_their_fields(index
     assert values(found, "type") == [("thesis", 1), (None, 4)]
 
 
-def test_papers_of_an_author_and_of_a_type_are_counted(index):
-    assert counted(index, "walrus", filters=Filters(author="Ada Kim")).papers == 2
-    assert counted(index, "walrus", filters=Filters(type="thesis")).papers == 1
-    assert counted(index, 'author:"Bo Lee" walrus').papers == 1
-
-
 def test_a_field_leaves_its_own_filter_out_and_no_other(index):
     found = counted(index, "walrus", filters=Filters(years=Range(2020, 2020), lang="en"))
 
@@ -77,14 +65,6 @@ def test_a_field_leaves_its_own_filter_out_and_no_other(index):
     assert values(found, "year") == [(2021, 1), (2020, 2), (None, 1)]
     assert values(found, "lang") == [("en", 2)]
     assert values(found, "journal") == [("Polar Notes", 1), ("Seals", 1)]
-
-
-def test_the_whole_index_is_counted_without_a_question(index):
-    found = counted(index, None)
-
-    assert found.papers == 6
-    assert values(found, "year")[-2:] == [(1990, 1), (None, 1)]
-    assert counted(index, None) == found
 
 
 @pytest.mark.parametrize("exact_up_to", [2_000, 0])

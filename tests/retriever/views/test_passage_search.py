@@ -14,15 +14,12 @@ from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.views.passage_search import WITHOUT_VECTORS, fused, search_passages
 from tests.retriever.full_papers import FULL_PAPERS
-from tests.retriever.made_papers import indexed
+from tests.retriever.made_papers import contract_fixture, indexed
 
 CATHODE = "oxygen of the layered cathode"
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory, settings_for):
-    with indexed(settings_for(tmp_path_factory.mktemp("home")), FULL_PAPERS, "full") as index:
-        yield index
+index = contract_fixture(FULL_PAPERS, "full")
 
 
 @pytest.fixture(scope="module")
@@ -90,14 +87,6 @@ def test_a_topic_with_fewer_passages_comes_first_and_others_follow(which, reques
 def test_all_of_a_topic_comes_before_others_also_what_shares_no_word(index):
     found = passages(index, "alumina", 3, topic="OTHER")
     assert papers(found) == ["OTHER", "SHORT"]
-
-
-def test_what_the_question_excludes_is_ranked_lower_and_not_searched_for(index):
-    asked = "separators of cells excluding ceramic"
-    kept = passages(index, asked, 2)
-    assert kept.hits[0].passage_id == "TWIN-2"
-    assert "ceram" not in kept.token_weights
-    assert "ceram" in passages(index, asked, 9, conditions=False).token_weights
 
 
 def test_rankings_are_fused_by_reciprocal_rank(index):

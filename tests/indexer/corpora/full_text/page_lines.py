@@ -32,30 +32,24 @@ def set_page(*lines: Set, top: float = 120) -> Page:
 
 
 def record_of(*pages: Page, metadata: dict[str, str] | None = None) -> dict[str, Any]:
-    """The record of a document of these pages."""
     return article_of(pages, metadata or {})
 
 
 def paragraph(lines: int = 4) -> Sequence[str]:
-    """Lines of running text."""
     return [FILLER] * lines
 
 
 def title(text: str) -> Set:
-    """A title, larger than the text."""
     return text, {"size": 18}
 
 
 def heading(text: str, **how: Any) -> Set:
-    """A heading, larger and bold."""
     return text, {"size": 12, "bold": True, "gap": 1} | how
 
 
 def headings(record: dict[str, Any], level: int = 1) -> list[str]:
-    """The headings of a level in a record."""
     return [section["title"] for section in record.get("sections", []) if section["level"] == level]
 
 
 def table(text: str) -> list[tuple[str, ...]]:
-    """The cells of the rows of a table with bars."""
     return [tuple(map(str.strip, row.split("|"))) for row in text.strip().splitlines()]

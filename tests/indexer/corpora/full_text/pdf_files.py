@@ -16,12 +16,10 @@ def stream(content: bytes, entries: bytes = b"") -> bytes:
 
 
 def text(*lines: bytes) -> bytes:
-    """Lines from the top of a page."""
     return b"BT /F1 11 Tf 14 TL 72 760 Td " + b" ".join(b"(%s) Tj T*" % line for line in lines) + b" ET"
 
 
 def pdf(objects: Sequence[bytes], trailer: bytes = b"") -> bytes:
-    """A file of these objects, the first of them the catalog."""
     out = b"%PDF-1.7\n"
     places = []
     for number, content in enumerate(objects, 1):

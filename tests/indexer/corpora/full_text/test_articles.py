@@ -7,9 +7,7 @@ import pytest
 from indexer.corpora.full_text.joining import join_lines, readable
 from indexer.corpora.full_text.layout import Line
 from indexer.corpora.full_text.pages import Fragment, Page
-from indexer.corpora.full_text.title_page import names_in, year_of
 from tests.indexer.corpora.full_text.page_lines import (
-    FILLER,
     HEIGHT,
     heading,
     headings,
@@ -30,55 +28,6 @@ INTRODUCTION = heading("1. Introduction")
 METHODS = heading("2. Flooded fields")
 
 
-@pytest.mark.parametrize(
-    ("above", "metadata"),
-    [(NAME, "final2.doc"), ("Annals", NAME.lower())],  # the metadata counts where whole lines have it
-)
-def test_the_title_is_the_largest_text_or_that_of_the_metadata(above, metadata):
-    page = set_page((above, {"size": 18 if above == NAME else 24}), TITLE, *TEXT)
-
-    assert record_of(page, metadata={"Title": metadata})["title"] == NAME
-
-
-def test_covers_and_empty_pages_precede_the_title_page():
-    cover = set_page(
-        ("저작자표시-비영리-변경금지 2.0 대한민국", {"size": 24}), "이용허락규약을 요약한 것입니다."
-    )
-    page = set_page(KOREAN_TITLE, ("Water and Methane", {"size": 14}), "홍길동", *paragraph())
-    record = record_of(cover, set_page("- 1 -"), page)
-
-    assert (record["title"], record["title2"]) == (KOREAN_TITLE[0], "Water and Methane")
-    assert record["authors"] == ["홍길동"]
-    assert "이용허락" not in str(record)
-
-
-ROWS = """
-홍길동*, 김철수**, 이영희 | 홍길동; 김철수; 이영희
-홍 길 동 | 홍길동
-홍길동 (Gil-Dong Hong) 1 | 홍길동
-로라(Laura Smith), 토마스(Thomas Kuhn) | 로라; 토마스
-홍 길동, 김 철수 | 홍길동; 김철수
-홍길동 김철수 이영희 | 홍길동; 김철수; 이영희
-Ann Lee* Bo Kim† | Ann Lee; Bo Kim
-By C. D. SMITH | C. D. SMITH
-Ann Lee, Institute of Rice | Ann Lee
-Ann Lee, Ph.D. and Bo Kim | Ann Lee; Bo Kim
-William H. Press, Saul A. Teukolsky | William H. Press; Saul A. Teukolsky
-John Smith, Anna Masterson, Peter Hill | John Smith; Anna Masterson; Peter Hill
-Eric Partridge and Ludwig van Beethoven | Eric Partridge; Ludwig van Beethoven
-Department of Rice Science |
-4676 Paddy Way |
-서울대학교 대학원 |
-지도교수 홍길동 |
-The Fields of Rice |
-"""
-
-
-@pytest.mark.parametrize(("row", "names"), table(ROWS))
-def test_a_row_has_only_names_or_none(row, names):
-    assert "; ".join(names_in(row)) == names
-
-
 def test_raised_marks_separate_names_and_rows_of_institutions_have_none():
     page = set_page(TITLE, "", "", *TEXT)
     names = [
@@ -92,26 +41,6 @@ def test_raised_marks_separate_names_and_rows_of_institutions_have_none():
     record = record_of(replace(page, fragments=[*page.fragments, *names]))
 
     assert record["authors"] == ["Ann Lee", "Bo von Berg", "Cho Min"]
-
-
-YEARS = """
-Annals of Fields, Vol. 12, No. 3, 2019, pp. 1-9 | 2019
-2021년 8월 | 2021
-August 2014, Volume 59 | 2014
-RICE '08, June 3-5 | 2008
-Copyright © 1975, Society of Fields | 1975
-June 19–20, 2014 • Seoul, Korea | 2014
-Preprint submitted to Fields, June 3, 2020 | 2020
-본 논문은 2023년 2월에 제출된 졸업논문이다; Copyright © 2021 by the authors | 2023
-Proceedings of the 2020 Conference, pp. 2051 | 2020
-Annals of Fields, Vol. 27, 1948; 1. Lee, Annals, vol. 3, 1928 | 1948
-We counted 2016 paddies; Journal of Things, Vol. 2099 | None
-"""
-
-
-@pytest.mark.parametrize(("lines", "year"), table(YEARS))
-def test_the_year_is_that_of_the_publication_the_issue_or_the_cover(lines, year):
-    assert str(year_of(lines.split("; "), "")) == year
 
 
 def test_the_stamp_of_arxiv_counts_and_a_doi_in_the_margin_and_none_of_the_references():
@@ -170,26 +99,6 @@ def test_headings_are_one_sequence_in_one_style_and_not_formulas(parts, level1, 
     assert (len(headings(record)), len(headings(record, level=2))) == (level1, level2), record["sections"]
 
 
-def test_lines_of_a_table_of_contents_and_running_headers_are_no_headings():
-    contents = ["1. Introduction ........ 2", "2. Flooded fields ........ 3"]
-    pages = [
-        set_page(("A Story of Water", {"size": 12}), "Annals of Fields", part, *paragraph(12), top=60)
-        for part in (INTRODUCTION, METHODS)
-    ]
-    record = record_of(set_page(TITLE, heading("Contents"), *contents), *pages)
-
-    assert headings(record) == ["1. Introduction", "2. Flooded fields"]
-    assert "Annals" not in record["body"]
-
-
-def test_a_heading_continues_in_a_second_line():
-    second = ("left dry in between", {"size": 12, "bold": True, "left": 74})
-    first = heading("2. Fields that were flooded twice and")
-    record = record_of(set_page(TITLE, INTRODUCTION, *paragraph(), first, second, (FILLER, {"gap": 1})))
-
-    assert headings(record)[1] == "2. Fields that were flooded twice and left dry in between"
-
-
 ABOVE = "초 록|요 약|국문초록|‹국문초록 ›|<요약>|국문요지|초록(Abstract)|Abstract".split("|")
 WITHIN = "한글 요약: |요약 - |국문초록：|[요약] ".split("|")
 BELOW = "주제어: 논, 메탄|Keywords rice|© 2020 Society of Fields".split("|")
@@ -209,22 +118,6 @@ def test_an_abstract_follows_its_heading_and_ends_at_keywords_or_a_heading(front
     record = record_of(set_page(KOREAN_TITLE, "홍길동", *front, heading("1. 서론"), *[KOREAN] * 5))
 
     assert record["abstract"] == KOREAN
-
-
-def test_a_block_of_smaller_text_above_the_first_heading_is_the_abstract():
-    record = record_of(set_page(TITLE, "Ann Lee", *[(FILLER, {"size": 8})] * 5, INTRODUCTION, *paragraph(8)))
-
-    assert record["abstract"] == " ".join([FILLER] * 5)
-
-
-def test_a_summary_at_the_end_is_a_part_of_the_text_or_the_second_abstract():
-    end = INTRODUCTION, *paragraph(9), heading("Summary"), "Drained paddies emit less."
-    part = record_of(set_page(TITLE, heading("Abstract"), FILLER, *end))
-    second = record_of(set_page(KOREAN_TITLE, heading("초록"), KOREAN, *end))
-
-    assert part["abstract"] == FILLER
-    assert "## Summary\n\nDrained paddies emit less." in part["body"]
-    assert (second["abstract"], second["abstract2"]) == (KOREAN, "Drained paddies emit less.")
 
 
 def set_lines(*texts, spaced=False):

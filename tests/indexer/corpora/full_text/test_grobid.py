@@ -1,15 +1,14 @@
 """GROBID, played by a local server: its fields are taken, its faults leave the own reader's record."""
 
+import json
 import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from indexer.building.plan import IngestRequest
 from indexer.corpora.full_text import grobid
 from indexer.corpora.full_text.grobid import FAILURES_IN_A_ROW, GrobidServer, record_of_tei
-from indexer.corpora.full_text.parsing import ParserPool
 from indexer.ingest import build_index
 from indexer.settings import IndexerSettings
 from tests.http_server import Handler, serving
@@ -17,64 +16,11 @@ from tests.indexer.corpora.full_text.pdf_files import SENTENCE, page_of, text
 
 OWN = {"title": "Methane", "body": "from the own reader"}
 PDF = page_of(text(b"Methane and Water", SENTENCE))
-TEI = b"""<?xml version="1.0" encoding="UTF-8"?>
-<TEI xmlns="http://www.tei-c.org/ns/1.0">
- <teiHeader>
-  <fileDesc>
-   <titleStmt><title level="a" type="main">Methane and Water in Rice Paddies</title></titleStmt>
-   <publicationStmt><date type="published" when="2019-06-03">3 June 2019</date></publicationStmt>
-   <sourceDesc><biblStruct>
-    <analytic>
-     <author><persName><forename type="first">Ann</forename><surname>Lee</surname></persName></author>
-     <author><persName><forename type="first">Bo</forename><surname>Kim</surname></persName></author>
-    </analytic>
-    <idno type="DOI">10.5555/water.1</idno><idno type="arXiv">arXiv:1906.00001v2[cs.IR]</idno>
-   </biblStruct></sourceDesc>
-  </fileDesc>
-  <profileDesc>
-   <textClass><keywords><term>rice</term><term>methane</term></keywords></textClass>
-   <abstract><div><p>Drained paddies emit less.</p></div></abstract>
-  </profileDesc>
- </teiHeader>
- <text>
-  <body>
-   <div><head n="1">Introduction</head><p>Rice grows in water <ref>[1]</ref>.</p></div>
-   <div><head n="1.1">Fields</head><p>Four fields were drained.</p></div>
-  </body>
-  <back><div type="references"><listBibl>
-   <biblStruct>
-    <analytic><title level="a">Water in fields</title>
-     <author><persName><forename>Cho</forename><surname>Min</surname></persName></author></analytic>
-    <monogr><title level="j">Fields</title><imprint><date when="2001"/></imprint></monogr>
-    <note type="raw_reference">Min, C. Water in fields. Fields, 2001.</note>
-   </biblStruct>
-  </listBibl></div></back>
- </text>
-</TEI>"""
-RECORD = {
-    "title": "Methane and Water in Rice Paddies",
-    "authors": ["Ann Lee", "Bo Kim"],
-    "year": 2019,
-    "doi": "10.5555/water.1",
-    "arxiv": "1906.00001",
-    "keywords": ["rice", "methane"],
-    "abstract": "Drained paddies emit less.",
-    "sections": [{"title": "1 Introduction", "level": 1}, {"title": "1.1 Fields", "level": 2}],
-    "body": "## 1 Introduction\n\nRice grows in water [1].\n\n### 1.1 Fields\n\nFour fields were drained.",
-    "reference_list": [
-        {
-            "text": "Min, C. Water in fields. Fields, 2001.",
-            "title": "Water in fields",
-            "year": 2001,
-            "authors": ["Cho Min"],
-        }
-    ],
-}
+TEI = Path(__file__).with_name("grobid.xml").read_bytes()
+RECORD = json.loads(Path(__file__).with_name("grobid.json").read_text(encoding="utf-8"))
 
 
 class Grobid(Handler):
-    """Answers with the TEI, and remembers what was sent."""
-
     statuses, content, sent = (200,), TEI, list[tuple[str, bytes]]()
 
     def post(self) -> None:
@@ -85,31 +31,12 @@ class Grobid(Handler):
         self.wfile.write(self.content)
 
 
-class Silent(Handler):
-    """Answers when `stopped` is set."""
-
-    called, stopped = threading.Event(), threading.Event()
-
-    def post(self) -> None:
-        self.called.set()
-        self.stopped.wait(60)
-
-
 def answering(content: bytes = TEI, *statuses: int) -> type[Grobid]:
     return type("Answering", (Grobid,), {"content": content, "statuses": statuses or (200,), "sent": []})
 
 
 def completed(url, record=OWN, seconds=5.0):
     return GrobidServer(url, seconds).completed(PDF, record, threading.Event())
-
-
-@pytest.fixture
-def silent():
-    Silent.called.clear()
-    Silent.stopped.clear()
-    with serving(Silent) as url:
-        yield url
-        Silent.stopped.set()
 
 
 @pytest.mark.parametrize(
@@ -158,10 +85,6 @@ def test_a_server_that_fails_leaves_the_own_record_with_a_note(content, status, 
     assert record == OWN
 
 
-def test_a_server_that_does_not_answer_in_time_is_left(silent):
-    assert completed(silent, seconds=0.2)["note"].endswith(" 0.2 s")
-
-
 def test_a_server_that_fails_again_and_again_is_not_asked_any_more():
     handler = answering(b"", 500)
     with serving(handler) as url:
@@ -191,14 +114,3 @@ def test_a_korean_paper_is_not_sent():
     record = {"title": "논의 물 관리와 메탄"}
 
     assert completed("http://127.0.0.1:1", record) == record
-
-
-def test_closing_the_pool_cancels_the_request(silent):
-    pool = ParserPool(1, complete=GrobidServer(silent, 60).completed)
-    with pool, ThreadPoolExecutor(1) as reader:
-        reader.submit(next, pool.parse_in_order([("a.pdf", PDF)]))
-        assert Silent.called.wait(30)
-        begun = time.monotonic()
-        pool.__exit__(None, None, None)
-
-    assert time.monotonic() - begun < 10

@@ -1,7 +1,6 @@
 """PDFs: how their pages are set, files without text, and files made to harm."""
 
 import re
-import sys
 from contextlib import closing, suppress
 from io import BytesIO
 from pathlib import Path
@@ -10,12 +9,9 @@ from typing import Any
 import pytest
 from rapidfuzz.distance import LCSseq
 from reportlab.lib.pdfencrypt import StandardEncryption
-from reportlab.pdfbase import pdfmetrics
-from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen.canvas import Canvas
 
 from indexer.corpora.cleaning import clean_body
-from indexer.corpora.full_text import parsing
 from indexer.corpora.full_text.parsing import Limits, ParserPool, parse
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import DeadLetter, read_corpus
@@ -100,30 +96,6 @@ def test_a_page_is_read_without_numbers_of_lines_and_pages_and_text_outside_it(d
 
     assert (record["title"], record["authors"]) == ("Methane and Water", ["Ann Lee"])
     assert record["body"].split() == ["##", "1.", "Introduction", *" ".join(BODY).split()]
-
-
-def test_small_capitals_and_a_drop_capital_are_parts_of_words():
-    def draw(page, number):
-        if number == len(BODY):
-            draw_text(page, 13, 100, 470, "2. M", "Times-Bold")
-            draw_text(page, 10, 100 + page.stringWidth("2. M", "Times-Bold", 13), 470, "ETHODS", "Times-Bold")
-            draw_text(page, 34, 100, 430, "T")
-            draw_text(page, 10, 122, 445, "he fields were dry in the summer and")
-            draw_text(page, 10, 122, 433, "wet in the autumn and in the winter")
-
-    body = drawn(draw)["body"]
-
-    assert "## 2. METHODS\n\nThe fields were dry in the summer and wet" in body
-
-
-@pytest.mark.parametrize("spacing", [0, 0.04, 0.12, 0.18, 0.25, 0.35])
-def test_letter_spaced_korean_keeps_its_spaces(spacing):
-    pdfmetrics.registerFont(UnicodeCIDFont("HYSMyeongJo-Medium"))
-    words = ["이틀에 한 번 물을 준 논은 물을 적게 잃었다.", "낟알의 무게는 같았다."]
-
-    record = drawn(lambda page, number: None, words, font="HYSMyeongJo-Medium", spacing=spacing)
-
-    assert record["body"].endswith(" ".join(words))
 
 
 def encrypted(password: str) -> bytes:
@@ -214,13 +186,6 @@ def test_a_document_that_takes_too_much_time_or_memory_is_ended_and_the_next_one
     assert endless["problem"].startswith("parsing takes more")
     assert large["problem"].startswith(("parsing takes more", "it has no text"))
     assert "methane" in good["record"]["body"]
-
-
-def test_a_process_that_waits_is_ended(monkeypatch):
-    monkeypatch.setattr(parsing, "COMMAND", [sys.executable, "-c", "import time; time.sleep(60)"])
-    monkeypatch.setattr(parsing, "WALL_SECONDS", 0.1)
-
-    assert parsed(GOOD) == [{"problem": "parsing takes too long, or more memory than available"}]
 
 
 def test_a_process_has_no_key_and_imports_no_module_of_the_current_folder(tmp_path, monkeypatch):

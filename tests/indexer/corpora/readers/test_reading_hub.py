@@ -1,9 +1,8 @@
 import socket
-import sys
 
 import pytest
 
-from base.errors import LibraryMissing, UnknownPath
+from base.errors import UnknownPath
 from indexer.corpora.readers import hub, read_corpus
 from indexer.errors import UnknownFormat
 from tests.indexer.corpora.readers.items import items_of
@@ -56,13 +55,6 @@ def test_a_path_without_owner_name_and_folder_is_refused_before_anything_is_open
         read_corpus([path])
 
 
-def test_without_the_library_the_message_says_how_to_install_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-
-    with pytest.raises(LibraryMissing, match=r"`make install-hub` \(pip: the extra `hub`\)"):
-        read_corpus(["hub:miracl/miracl-corpus/docs-ko"])
-
-
 @pytest.mark.parametrize("kind", WRITERS)
 def test_a_folder_is_read_as_the_same_records_in_a_file_are(datasets, at_the_hub, tmp_path, kind):
     WRITERS[kind](datasets, at_the_hub, RECORDS)
@@ -90,41 +82,7 @@ def test_no_address_is_asked_for_but_that_of_the_path(datasets, at_the_hub, monk
     assert asked == []
 
 
-def test_rows_come_before_the_rest_of_the_file_is_read(datasets, at_the_hub):
-    """A stream of which the end is damaged gives what came before it, and one dead letter."""
-    whole = at_the_hub / "docs-0.parquet"
-    many = [{"id": f"P{number}", "title": "x" * 50} for number in range(6_000)]
-    datasets.Dataset.from_list(many).to_parquet(whole, batch_size=1_000)
-    damaged = bytearray(whole.read_bytes())
-    half = len(damaged) // 2
-    damaged[half : half + 500] = bytes(500)
-    whole.write_bytes(damaged)
-
-    *papers, last = items_of(read_corpus([FOLDER]))
-
-    assert papers[0].id == "P0"
-    assert 1_000 <= len(papers) < 6_000
-    assert last.line == len(papers) + 1
-
-
-def test_several_files_are_read_in_the_order_of_their_names(datasets, at_the_hub):
-    for split, number in (("train", 1), ("train", 0), ("test", 0)):
-        record = {"id": f"{split}{number}", "title": "T"}
-        datasets.Dataset.from_list([record]).to_parquet(at_the_hub / f"{split}-{number}.parquet")
-
-    assert [item.id for item in items_of(read_corpus([FOLDER]))] == ["test0", "train0", "train1"]
-    assert [item.id for item in items_of(read_corpus([f"{FOLDER}/train-*.parquet"]))] == ["train0", "train1"]
-    assert [item.id for item in items_of(read_corpus([f"{FOLDER}/train-1.parquet"]))] == ["train1"]
-
-
 @pytest.mark.parametrize("format_", ["csv", "pdf"])
 def test_tables_and_documents_are_not_read_from_the_hub(format_):
     with pytest.raises(UnknownFormat, match="only JSON lines and Parquet"):
         read_corpus(["hub:a/b/c"], format=format_)
-
-
-def test_a_folder_without_rows_is_refused(at_the_hub):
-    (at_the_hub / "data.arrow").touch()
-
-    with pytest.raises(UnknownPath, match=r"no \.jsonl or \.parquet files"):
-        read_corpus([FOLDER])
