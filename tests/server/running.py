@@ -31,6 +31,7 @@ START_S, STOP_S = 120, 60  # a loaded machine's
 Found = TypeVar("Found")
 # Settings of servers whose tests call more often than one reader may.
 UNLIMITED: dict[str, Any] = {f"{work}_per_minute": 0 for work in ("searches", "asks", "reads")}
+TOOL_CALLS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 NO_LIMITS = {f"server__{name}": value for name, value in UNLIMITED.items()}
 
 
@@ -126,6 +127,17 @@ def add_key(home: Path, **options: Any) -> str:
     text, record = make_key(**options)
     Keys(Store(home)).add(record)
     return text
+
+
+def message(method: str, params: Any = None, number: int = 1) -> dict[str, Any]:
+    """Return a message of the Model Context Protocol."""
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}}
+
+
+def tool_call(client: Any, name: str, arguments: Any, **headers: str) -> Any:
+    """Call a tool of the Model Context Protocol over HTTP; return its result."""
+    call = message("tools/call", {"name": name, "arguments": arguments})
+    return client.post("/mcp", json=call, headers=TOOL_CALLS | headers).json()["result"]
 
 
 def probe(client: TestClient) -> Any:

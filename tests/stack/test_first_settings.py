@@ -70,15 +70,6 @@ def test_options_replace_the_questions(here):
     assert written(here)["llm"] == {"base_url": "http://localhost:8000/v1", "model": "m"}
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("--model", "m"), ("--llm", "http://localhost/v1"), ("--engine", "lucene"), ("--public-url", "x")],
-    ids=lambda given: given[0],
-)
-def test_an_invalid_option_is_a_wrong_call(here, arguments):
-    assert (init("--yes", *arguments).exit_code, list(here.iterdir())) == (2, [])
-
-
 @pytest.mark.parametrize(("arguments", "answers"), [((), "n\n"), (("--yes",), "")])
 def test_an_existing_file_is_kept_unless_its_replacement_is_confirmed(here, arguments, answers):
     (here / "shrag.toml").write_text("# mine")

@@ -80,37 +80,6 @@ def test_the_file_can_be_printed_while_the_one_in_use_is_broken(tmp_path, file):
     assert shrag("settings", home=tmp_path, config=file).returncode == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "environment", "begins"),
-    [
-        ("keywords = 99", {}, "FILE: keywords: "),
-        ("keywords = 'KEY'", {}, "FILE: keywords: "),
-        ("keywords = 5", {"keywords": 99}, "SHRAG_KEYWORDS: "),
-        ("home = 5", {"home": ""}, "FILE: home: "),
-        ("[llm]\ntimeout_s = 'KEY'", {}, "FILE: llm.timeout_s: "),
-        ("[llm]\napi_key = 'KEY KEY'", {}, "FILE: llm.api_key: "),
-        ("[llm]\nbase_url = 'https://KEY@h/v1'", {}, "FILE: llm.base_url: "),
-        ("[llm]\nextra_body = {messages = 'KEY'}", {}, "FILE: llm.extra_body: "),
-        ("[llm]\nbase_url = 'https://h/v1'", {}, "FILE: [llm]: "),
-        (
-            "[llm]\napi_key = 'KEY'",
-            {"llm__base_url": "http://h/v1", "llm__model": "m"},
-            "SHRAG_LLM and FILE: [llm]: ",
-        ),
-        ("without = ['feedback', 'KEY']", {}, "FILE: without: "),
-        ("[llm]\ntimeout = 'KEY'", {}, "InvalidSettingsFile: FILE: "),
-        ("home = 'KEY", {}, "InvalidSettingsFile: FILE is not TOML: "),
-    ],
-)
-def test_a_value_that_does_not_fit_is_told_by_where_it_is_from(tmp_path, file, text, environment, begins):
-    file.write_text(text.replace("KEY", KEY))
-    done = shrag("settings", **{"home": tmp_path, "config": file} | environment)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(begins.replace("FILE", str(file)))
-    assert done.stderr.count("\n") == 1
-    assert KEY not in done.stderr
-
-
 def test_the_doctor_tells_what_is_set_and_by_what(tmp_path, file):
     _, found = doctor(tmp_path, "--quick", config=file, keywords=3)
     told = {subject: each for (check, subject), each in found.items() if check == "settings"}

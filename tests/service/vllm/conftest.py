@@ -1,4 +1,4 @@
-"""The vLLM servers of a test run, on tiny random models.
+"""The vLLM of a test run, on a tiny random model.
 
 Where the machine lacks what they need the tests are skipped, or failed if `SHRAG_REQUIRE_SERVICES=1`.
 """
@@ -33,7 +33,7 @@ def _chat_server() -> Iterator[Running]:
     if GIVEN:
         yield Running(GIVEN)
         return
-    with available(), running_server("chat") as server:
+    with available(), running_server() as server:
         yield server
 
 
@@ -60,13 +60,6 @@ def own_vllm(vllm: Running) -> Server:
 def settings(vllm: Running) -> LanguageModelSettings:
     """Return settings that point at vLLM."""
     return settings_for(f"{vllm.url}/v1")
-
-
-@pytest.fixture(scope="session")
-def encoder_vllm() -> Iterator[Server]:
-    """Return a server that encodes texts."""
-    with available(), running_server("encoder") as server:
-        yield server
 
 
 def settings_for(base_url: str, **changed: object) -> LanguageModelSettings:

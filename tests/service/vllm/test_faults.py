@@ -1,14 +1,10 @@
 """What can go wrong between a question and vLLM: it is answered within its limits, and failures are told."""
 
 import asyncio
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-
-import pytest
 
 from generator.answers.answer import EXTRACTIVE
 from generator.pipeline import AskRequest, AskResult, answer_question
-from tests.generator.sample_index import KOREAN, NAME, settings_of, shrag
+from tests.generator.sample_index import KOREAN, settings_of
 from tests.service.vllm.conftest import settings_for
 from tests.service.vllm.server import MODEL, Server
 
@@ -35,39 +31,6 @@ def test_a_prompt_beyond_the_context_is_told_or_made_to_fit(vllm, sample, sample
 
     assert found.answer.written_by in {MODEL, EXTRACTIVE}
     assert "context" in told_of(found) or "shortened" in told_of(found)
-
-
-def in_the_middle(sample, home, llm, act: Callable[[], None], server: Server) -> AskResult:
-    """Ask, and act while vLLM writes; the acting is this thread's, with which the server would die."""
-    with ThreadPoolExecutor(1) as pool:
-        asking = pool.submit(asked, sample, home, llm)
-        server.wait_for_metric(RUNNING, 1)
-        act()
-        return asking.result()
-
-
-# To start it again takes a minute of a core; by day tests/generator/test_server_faults.py breaks off streams.
-@pytest.mark.nightly
-def test_a_server_killed_in_the_middle_of_a_stream_ends_the_question_and_later_answers(
-    own_vllm: Server, sample, sample_home
-):
-    direct = settings_for(f"{own_vllm.url}/v1", max_tokens=8_000, temperature=2)
-
-    found = in_the_middle(sample, sample_home, direct, own_vllm.kill, own_vllm)
-
-    assert found.answer.written_by == EXTRACTIVE
-    assert STATISTICS in told_of(found)
-    assert QUOTATION in told_of(found)
-
-    done = shrag(
-        *("ask", KOREAN, "--name", NAME), home=sample_home, llm__base_url=direct.base_url, llm__model=MODEL
-    )
-    assert done.returncode == 0
-    assert "cannot reach" in done.stdout + done.stderr
-
-    own_vllm.restart()
-    found = asked(sample, sample_home, settings_for(f"{own_vllm.url}/v1"))
-    assert found.answer.written_by == MODEL
 
 
 def test_a_server_that_hangs_ends_the_question_within_its_limits(own_vllm: Server, sample, sample_home):
