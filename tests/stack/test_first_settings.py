@@ -26,8 +26,9 @@ def written(here):
     return tomllib.loads((here / "shrag.toml").read_text("utf-8"))
 
 
-def test_five_answers_are_five_settings(here):
-    assert init(answers=ANSWERS).exit_code == 0
+def test_five_answers_are_five_settings_and_the_printed_command_creates_a_key(here):
+    done = init(answers=ANSWERS)
+    assert done.exit_code == 0
     assert written(here) == {
         "home": str(here / "indexes"),
         "engine": "tantivy",
@@ -35,13 +36,10 @@ def test_five_answers_are_five_settings(here):
         "server": {"public_url": "https://search.example.org"},
     }
     assert stat.S_IMODE(Path("shrag.toml").stat().st_mode) == 0o600
-
-
-def test_the_printed_command_creates_a_key(here):
-    printed = [line.partition("#")[0].split() for line in init(answers=ANSWERS).output.splitlines()]
+    printed = [line.partition("#")[0].split() for line in done.output.splitlines()]
     create = next(words for words in printed if words[:3] == ["shrag", "keys", "create"])
-    done = CliRunner().invoke(cli, create[1:], env={"SHRAG_HOME": str(here / "home")})
-    assert (done.exit_code, (here / "home" / ".server.sqlite").is_file()) == (0, True), done.output
+    created = CliRunner().invoke(cli, create[1:], env={"SHRAG_HOME": str(here / "home")})
+    assert (created.exit_code, (here / "home" / ".server.sqlite").is_file()) == (0, True), created.output
 
 
 def test_an_invalid_answer_is_asked_again(here):

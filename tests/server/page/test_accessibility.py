@@ -7,7 +7,6 @@ from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, UNANSWERABLE_KOREAN
 from tests.server.page.axe import findings
-from tests.server.page.browser import PHONE, WIDE
 from tests.server.page.walking import (
     QUESTIONS,
     address,
@@ -34,20 +33,6 @@ def test_axe_finds_nothing_serious_in_light_or_dark(reader, view, language):
     expect(page.locator("html")).to_have_attribute("lang", language)
     for part in there.split(", "):
         expect(page.locator(part).first).to_be_visible()
-    assert findings(page) == []
-
-
-@pytest.mark.nightly  # large, and not our own
-def test_axe_finds_nothing_serious_in_the_documentation(reader):
-    """Open a call by GET and one by POST, fill them in, send one, and open the dialog for keys."""
-    page = reader.open("/docs", bypass_csp=True, reduced_motion="reduce")
-    for call in ("answer-ask_get", "search-search_post"):
-        page.locator(f"#operations-{call} .opblock-summary-control").click()
-        page.locator(f"#operations-{call} .try-out__btn").click()
-    page.locator("#operations-search-search_post .execute").click()
-    expect(page.locator("#operations-search-search_post .live-responses-table")).to_be_visible()
-    page.locator(".auth-wrapper .authorize").click()
-    expect(page.get_by_role("dialog", name="Authorize")).to_be_visible()
     assert findings(page) == []
 
 
@@ -103,24 +88,6 @@ def test_6_1_1_and_6_1_2_and_8_2_1_all_is_reached_by_the_keyboard_and_the_focus_
     assert answer_page.locator("[role=status]:visible").count() == 1
     count = answer_page.locator("[data-sentence]").count()
     expect(answer_page.locator("[role=status]")).to_contain_text(str(count))
-
-
-@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
-def test_6_1_3_what_is_pressed_is_large_enough(reader, viewport):
-    page = shown(reader, address(ENGLISH, ask=1), viewport=viewport, has_touch=viewport is PHONE)
-    small = []
-    for view in ("results", "answer"):
-        if page.locator(f'[data-show="{view}"]').is_visible():
-            page.locator(f'[data-show="{view}"]').click()
-        small += page.evaluate(
-            """() => [...document.querySelectorAll("button, select, input, [role=button]")]
-              .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.closest(".years"))
-              .map((each) => [each.closest("label") ?? each, each])
-              .map(([target, each]) => [target.getBoundingClientRect(), each.outerHTML.slice(0, 90)])
-              .filter(([box]) => box.width < 23.5 || box.height < 23.5)
-              .map(([box, html]) => `${box.width}x${box.height} ${html}`)"""
-        )
-    assert small == []
 
 
 def test_6_1_4_and_6_4_1_no_single_letter_is_a_shortcut_and_blocks_are_skipped(reader):

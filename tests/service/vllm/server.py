@@ -1,4 +1,4 @@
-"""vLLM servers on the processor for the tests, to be killed, paused and started again.
+"""A vLLM server on the processor for the tests.
 
     python -m tests.service.vllm.server
 
@@ -91,12 +91,6 @@ class Server(Running, processes.Server):
         own = {"HOME": str(folder), "VLLM_CACHE_ROOT": str(python.parents[1] / "state")}
         processes.Server.__init__(self, folder, command, ENVIRONMENT | own)
 
-    def restart(self) -> None:
-        """Start it on its port, after ending it where it still runs, and wait until it answers."""
-        self.kill()
-        self.launch()
-        self.wait_until_ready(START_SECONDS)
-
 
 @contextmanager
 def running_server() -> Iterator[Server]:
@@ -112,7 +106,8 @@ def running_server() -> Iterator[Server]:
         server = Server(folder, python)
         write_chat_model(server.model)
         stack.callback(server.kill)
-        server.restart()
+        server.launch()
+        server.wait_until_ready(START_SECONDS)
         yield server
 
 

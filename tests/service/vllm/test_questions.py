@@ -4,6 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 
+from generator.answers.answer import EXTRACTIVE
 from generator.pipeline import AskRequest, answer_question
 from generator.tracing import Trace
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag, timeless
@@ -57,6 +58,13 @@ def test_an_evaluation_run_takes_its_keywords_from_the_model(vllm: Running, samp
 
     assert done.returncode == 0, done.stderr
     assert {line.split()[0] for line in run.read_text().splitlines()} == {"S1", "S2"}
+
+
+def test_a_prompt_beyond_the_context_is_told_or_made_to_fit(sample, sample_home, settings):
+    # The five passages take about 4,000 tokens of the 16,384; so little is left for them.
+    found = answered(sample, sample_home, settings.model_copy(update={"max_tokens": 15_500}))
+    assert found.answer.written_by in {MODEL, EXTRACTIVE}
+    assert any("context" in note or "shortened" in note for note in found.result.notes)
 
 
 def test_a_replay_needs_no_server_and_differs_in_times_alone(sample, sample_home, settings, tmp_path):

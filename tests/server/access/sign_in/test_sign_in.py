@@ -204,6 +204,12 @@ def test_a_response_that_was_changed_gives_no_access(browser, provider, change):
     assert refused_at_sign_in(browser, provider.authorize(begin(browser)) | change)
 
 
+@pytest.mark.parametrize("started", ['[9e9, "\\ud800", "", "", "/"]', "[" * 10_000, "[]", "7"])
+def test_a_changed_cookie_of_a_sign_in_gives_no_access(browser, started):
+    browser.cookies.set("shrag-sign-in", base64.urlsafe_b64encode(started.encode()).decode())
+    assert refused_at_sign_in(browser, {"state": "x", "code": "x"})
+
+
 def test_a_new_key_of_the_provider_is_fetched_when_a_token_needs_it(shared_home):
     fresh = jwk.generate_key("EC", "P-256", ABOUT | {"kid": "2"})
     with providing() as provider:
@@ -215,13 +221,6 @@ def test_a_new_key_of_the_provider_is_fetched_when_a_token_needs_it(shared_home)
 
             signed_in(client, provider, sign=lambda claims: signed(claims, fresh, kid="2"))
             assert come_back(client, provider.authorize(begin(client))).status_code == 403
-
-
-@pytest.mark.parametrize("started", ['[9e9, "\\ud800", "", "", "/"]', "[" * 10_000, "[]", "7"])
-def test_a_changed_cookie_of_a_sign_in_gives_no_access(browser, started):
-    browser.cookies.set("shrag-sign-in", base64.urlsafe_b64encode(started.encode()).decode())
-
-    assert come_back(browser, {"state": "x", "code": "x"}).status_code == 403
 
 
 def test_a_response_is_used_once_and_in_the_browser_that_began(browser, provider):
@@ -248,7 +247,6 @@ def test_a_response_is_used_once_and_in_the_browser_that_began(browser, provider
 )
 def test_nobody_is_sent_to_another_site(to):
     assert local_path(to) == "/"
-    assert local_path("/find?q=a//b&r=<a b>") == "/find?q=a//b&r=%3Ca%20b%3E"
 
 
 def test_a_reader_gains_no_rights_of_others(browser, provider):
