@@ -183,21 +183,3 @@ def post_and_leave(url: str, when: threading.Event, **call: Any) -> None:
             assert posted.cancelled()
 
     asyncio.run(post())
-
-
-def workers_of(server: Served, count: int = 2) -> list[int]:
-    """Return the worker processes of a server, the oldest first, when there are so many."""
-    return wait_for(lambda: children_of(server.process.pid), lambda found: len(found) == count)
-
-
-def children_of(process: int) -> list[int]:
-    """Return the worker processes of a server, the oldest first."""
-    listed = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
-    return [child for child in map(int, listed) if b"spawn_main" in _command_of(child)]
-
-
-def _command_of(process: int) -> bytes:
-    try:
-        return Path(f"/proc/{process}/cmdline").read_bytes()
-    except OSError:
-        return b""

@@ -14,7 +14,7 @@ from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN
 from tests.server.loading import Load, publish_edition
 from tests.server.processes.test_stopping import ENDLESS, STREAMED, with_model
-from tests.server.running import START_S, children_of, serving, wait_for, workers_of
+from tests.server.running import START_S, serving, wait_for
 
 pytestmark = pytest.mark.slow  # starts processes of the server
 
@@ -85,6 +85,20 @@ def test_a_worker_that_hangs_does_not_keep_the_server_from_stopping(sample_home,
         os.kill(workers_of(server)[0], signal.SIGSTOP)
         server.process.terminate()
         assert server.process.wait(START_S) == 0
+
+
+def children_of(process: int) -> list[int]:
+    """Return the worker processes of a server, the oldest first."""
+    found = []
+    for child in Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split():
+        with suppress(OSError):  # it has just ended
+            found += [int(child)] if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes() else []
+    return found
+
+
+def workers_of(server):
+    """Return both worker processes of a server when they are there."""
+    return wait_for(lambda: children_of(server.process.pid), lambda found: len(found) == 2)
 
 
 def is_connected(process: int, url: str) -> bool:
