@@ -14,7 +14,6 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from tests.service.building import ServerUnavailable
-from tests.service.elasticsearch.builds import Command
 from tests.service.elasticsearch.own_prefix import own_prefix
 from tests.service.elasticsearch.server import START_SECONDS, Access, running_server
 from tests.service.processes import available, wait_until
@@ -101,9 +100,3 @@ def settings_for(elasticsearch: Access) -> Iterator[Callable[..., IndexerSetting
     """Return a function that makes settings for a home, with a prefix of the module's own."""
     with own_prefix(elasticsearch) as make:
         yield make
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return the `shrag` command in this process."""
-    return Command(monkeypatch, capsys)

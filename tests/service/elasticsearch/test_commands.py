@@ -7,22 +7,17 @@ import pytest
 from indexer.backups import SERVER_STORE
 from tests.generator.sample_index import NAME, UNANSWERABLE_KOREAN, shrag
 from tests.indexer.made_corpora import ROOT, paper, write_jsonl
-from tests.service.elasticsearch.own_prefix import environment_of
+from tests.service.elasticsearch.builds import run
 
 pytest_plugins = ["tests.generator.sample_index"]
 
+HASTY = {"settle_s": 0.0}
 # Not S03, as elsewhere: it is about the one record of the sample in which nori finds another word.
 KOREAN = "논에 물을 대고 빼는 방식을 바꾸면 메탄이 얼마나 줄고, 그때 쌀 수확량도 함께 떨어지는가?"
 
 
-def run(settings, *arguments):
-    named = environment_of(settings) | {"SHRAG_ENGINE": "elasticsearch", "SHRAG_ELASTICSEARCH__SETTLE_S": "0"}
-    given = {name.removeprefix("SHRAG_").lower(): value for name, value in named.items()}
-    return shrag(*arguments, home=given.pop("home"), **given)
-
-
 def test_a_backup_says_that_the_cluster_saves_its_indexes_and_copies_the_keys(settings_for, tmp_path):
-    papers = settings_for(tmp_path / "home")
+    papers = settings_for(tmp_path / "home", cluster=HASTY)
     corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(1), paper(2)])
     made = run(papers, "index", corpus, "--name", "papers")
     assert (made.returncode, made.stderr) == (0, "")
@@ -42,7 +37,8 @@ def test_a_backup_says_that_the_cluster_saves_its_indexes_and_copies_the_keys(se
 
 
 def test_a_second_machine_answers_as_the_embedded_engine(settings_for, tmp_path_factory, sample_home):
-    first, second = (settings_for(tmp_path_factory.mktemp(home)) for home in ("first", "second"))
+    homes = (tmp_path_factory.mktemp(home) for home in ("first", "second"))
+    first, second = (settings_for(home, cluster=HASTY) for home in homes)
     assert run(first, "index", ROOT / "sample" / "papers.jsonl", "--name", NAME).returncode == 0
 
     def timeless(output, **options):

@@ -13,7 +13,7 @@ from retriever.settings import RetrieverSettings
 from tests.indexer.made_corpora import answers
 from tests.needs import mostly_nightly
 from tests.retriever.made_papers import found
-from tests.service.elasticsearch.builds import NAME, Command, build, corpus, some, state
+from tests.service.elasticsearch.builds import NAME, build, corpus, failure_of, some, state
 from tests.service.elasticsearch.own_prefix import own_prefix
 from tests.service.elasticsearch.proxy import Answer, Proxy, proxy_before
 from tests.service.elasticsearch.server import Access
@@ -72,17 +72,15 @@ def test_a_build_goes_on_when_whole_requests_are_turned_away(status: int, proxy:
     assert state(settings) == state(settings, "undisturbed")
 
 
-def test_when_patience_ends_the_build_ends_with_a_line_and_the_same_command_resumes(
-    proxy: Proxy, settings, command: Command
-):
+def test_when_patience_ends_the_build_ends_with_a_line_and_the_same_command_resumes(proxy: Proxy, settings):
     proxy.fail("_bulk", refusal(429), times=1_000)
-    told = command.told(
+    told = failure_of(
         changed(settings, patience_s=3), "index", settings.home / "papers.jsonl", "--name", NAME
     )
     assert "is overloaded" in told
 
     turn_away(proxy, share=1, times=1_000)
-    told = command.told(
+    told = failure_of(
         changed(settings, patience_s=3), "index", settings.home / "papers.jsonl", "--name", NAME
     )
     assert re.search(r"does not take passage 'P\d+' \(429: .*repeat the command", told)
@@ -159,15 +157,13 @@ def test_a_search_whose_node_was_lost_is_sent_again_and_told_after_four_times(pr
             assert len(sizes) == times
 
 
-def test_a_server_that_hangs_is_told_with_the_setting_and_later_answers(
-    proxy: Proxy, settings, command: Command
-):
+def test_a_server_that_hangs_is_told_with_the_setting_and_later_answers(proxy: Proxy, settings):
     path = settings.home / "papers.jsonl"
     build(settings, path)
     before = answers(settings)
     proxy.answering.clear()
     for arguments in (("search", QUESTION), ("index", path)):
-        told = command.told(changed(settings, timeout_s=2, patience_s=3), *arguments, "--name", NAME)
+        told = failure_of(changed(settings, timeout_s=2, patience_s=3), *arguments, "--name", NAME)
         assert re.search(r" 2 s; .* SHRAG_ELASTICSEARCH__TIMEOUT_S", told)
     proxy.answering.set()
     assert answers(settings) == before
