@@ -27,6 +27,7 @@ def folder(tmp_path_factory):
     build(folder / "home", write_jsonl(folder / "papers.jsonl", [{"id": "A", "title": "methane"}]), "x")
     (folder / "topics.tsv").write_text("q1\triver\n")
     (folder / "run").write_text("q Q0 GOOD 1 1.0 x\n")
+    (folder / "qrels").write_text("q 0 GOOD 1\n")
     (folder / "directory").mkdir()
     (folder / "link").symlink_to(folder / "elsewhere")
     os.mkfifo(folder / "pipe")
@@ -48,7 +49,7 @@ def test_a_command_is_refused_with_its_exit_code_and_words(folder, tmp_path, lin
     name, text = call.get("file", ("none", None))
     if text is not None:
         (tmp_path / name).write_text(repeated(text))
-    places = {"papers": "papers.jsonl", "topics": "topics.tsv", "run": "run", "folder": "."}
+    places = {"papers": "papers.jsonl", "topics": "topics.tsv", "run": "run", "qrels": "qrels", "folder": "."}
     known = {key: str(folder / place) for key, place in places.items()} | {"file": str(tmp_path / name)}
 
     def filled(words):

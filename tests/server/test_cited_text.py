@@ -96,19 +96,6 @@ def test_another_check_of_a_sentence_is_told_at_the_end(before, after, said):
     assert said in text.end(answer(*final), [])
 
 
-def test_quotations_are_a_list_after_their_likelihood():
-    text = begun(likelihood=0.82)
-    quotations = [
-        sentence(each, cited, section="passages", check="quoted")
-        for each, cited in (("It helps.", "P2#1"), ("It costs.", "P1#1"))
-    ]
-    assert [text.sentence(each) for each in quotations] == [
-        "Likelihood that these papers answer: 82 %\n\n**Passages that may help**\n\n- It helps. [1] (quoted)",
-        "\n- It costs. [2] (quoted)",
-    ]
-    assert text.end(answer(*quotations), []).startswith("\n\n**References**\n\n- [1] ")
-
-
 def test_an_abstaining_answer_names_unknown_words_and_lists_the_nearest_papers():
     assert begun(likelihood=0.04).end(answer(abstained=True), [], ["quokka"]) == (
         "Likelihood that these papers answer: 4 %\n\n"

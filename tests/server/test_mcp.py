@@ -23,7 +23,7 @@ from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
 from tests.indexer.made_corpora import ROOT, environment_of
 from tests.interrupts import interrupts_heeded
 from tests.needs import mostly_nightly
-from tests.server.running import START_S, TOOL_CALLS, message, post_and_leave, serving_with_model, tool_call
+from tests.server.running import START_S, TOOL_CALLS, message, serving_with_model, tool_call
 
 pytestmark = pytest.mark.slow  # starts processes of the server
 
@@ -158,25 +158,6 @@ def test_clients_of_every_version_are_answered_without_a_redirect(api, path, ver
     assert [tool["name"] for tool in listed] == ["ask", "fetch", "find_papers", "search"]
     called = tool_call(api, "search", {"query": "battery"}, **headers)
     assert json.loads(called["content"][0]["text"])["results"]
-
-
-@pytest.mark.parametrize(
-    ("tool", "meta"),
-    [
-        ("ask", {}),
-        pytest.param("find_papers", {}, marks=pytest.mark.nightly),
-        ("find_papers", {"progressToken": 1}),
-    ],
-)
-def test_a_client_that_leaves_ends_the_models_work(sample_home, tmp_path, tool, meta):
-    slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
-    with serving_with_model(sample_home, tmp_path, slowly) as (server, model):
-        call = message("tools/call", {"name": tool, "arguments": {"question": ENGLISH}, "_meta": meta})
-        for version, asked in (({}, model.begun), ({"MCP-Protocol-Version": "2025-06-18"}, model.second)):
-            model.closed.clear()
-            post_and_leave(f"{server.url}/mcp", asked, json=call, headers=TOOL_CALLS | version)
-            assert model.closed.wait(START_S)
-        assert "Traceback" not in server.log.read_text()
 
 
 # The strategist of a search, over HTTP and MCP.

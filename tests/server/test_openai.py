@@ -12,7 +12,7 @@ import pytest
 
 from tests.generator.language_model import events, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
-from tests.server.running import START_S, post_and_leave, serving_with_model
+from tests.server.running import START_S, serving_with_model
 
 # In the order in which the tests of a model are answered: keywords, then the answer.
 KEYWORDS = {"ko": ["열폭주", "배터리 팩"], "en": ["thermal runaway", "battery pack", "cell"]}
@@ -109,18 +109,10 @@ def test_without_a_model_a_follow_up_keeps_its_subject_and_says_what_was_searche
     assert "SAMPLE-AGR-00" in text
 
 
-@pytest.fixture(scope="module")
-def of_all(sample_home, tmp_path_factory):
-    """Serve the sample with a model, for all tests whose model does not fail."""
-    folder = tmp_path_factory.mktemp("with-model")
-    with serving_with_model(sample_home, folder, server__asks_per_minute=0) as both:
-        yield both
-
-
-def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(of_all):
-    server, model = of_all
-    model.meet(*(streams_out(*events(content)) for content in (KEYWORDS, ANSWER) * 2))
-    text, noted, made, chunks = answer(server.url, OF_TWO_PAPERS)
+def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(sample_home, tmp_path):
+    replies = [streams_out(*events(content)) for content in (KEYWORDS, ANSWER) * 2]
+    with serving_with_model(sample_home, tmp_path, *replies) as (server, _):
+        text, noted, made, chunks = answer(server.url, OF_TWO_PAPERS)
     assert made.usage.model_dump() == chunks[-1].usage.model_dump()
     assert (made.usage.prompt_tokens, made.usage.completion_tokens) == (200, 40)
     assert "Purple elephants were fed 9,999 bananas. [1][2]" in text
@@ -129,23 +121,3 @@ def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(of_all):
     places = [each["url_citation"] for each in noted]
     marks = [text[place["start_index"] : place["end_index"]] for place in places]
     assert marks == ["[1]", "[1]", "[2]", "[2]"]
-
-
-@pytest.mark.parametrize(
-    ("path", "call"),
-    [
-        ("/v1/chat/completions", {"stream": False}),
-        ("/v1/chat/completions", {"stream": True}),
-        ("/api/v1/ask", {"question": ENGLISH}),
-    ],
-)
-def test_a_reader_that_leaves_ends_the_models_work(of_all, path, call):
-    server, model = of_all
-    slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
-    model.meet(streams_out(*events(KEYWORDS)), slowly)
-    chat = {} if "question" in call else {"model": NAME, "messages": [{"role": "user", "content": ENGLISH}]}
-    headers = {"Accept": "text/event-stream, application/json"}
-    post_and_leave(f"{server.url}{path}", model.second, json=chat | call, headers=headers)
-    assert model.closed.wait(START_S)
-    assert server.get("/healthz").status_code == 200
-    assert "Traceback" not in server.log.read_text()
