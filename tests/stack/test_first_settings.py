@@ -75,8 +75,3 @@ def test_an_existing_file_is_kept_unless_its_replacement_is_confirmed(here, argu
     assert (here / "shrag.toml").read_text() == "# mine"
     assert init("--yes", "--overwrite", "--home", "indexes").exit_code == 0
     assert written(here)["home"] == str(here / "indexes")
-
-
-def test_a_device_is_not_a_settings_file(here):
-    assert init("--yes", "--overwrite", "/dev/null").exit_code == 1
-    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
