@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ def run(home, *arguments, env=None, **options):
     )
 
 
-PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+PIPES: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 CLOSED = b"OutputNotWritten: stdout cannot be written: closed; open, or redirect it\n"
 
 

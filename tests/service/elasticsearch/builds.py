@@ -67,7 +67,8 @@ def versions(settings: IndexerSettings, name: str = NAME) -> tuple[int | None, l
 def run(settings: IndexerSettings, *arguments: str | os.PathLike[str]) -> Done:
     """Run the `shrag` command in this process."""
     named = {name.removeprefix("SHRAG_").lower(): value for name, value in environment_of(settings).items()}
-    return shrag(*arguments, home=named.pop("home"), **named)
+    done: Done = shrag(*arguments, home=named.pop("home"), **named)
+    return done
 
 
 def failure_of(settings: IndexerSettings, *arguments: str | os.PathLike[str], code: int = 1) -> str:
