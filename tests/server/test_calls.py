@@ -9,7 +9,7 @@ import docx
 import pytest
 
 from server.addresses import paper_address
-from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_KOREAN
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 
 # What differs from call to call without a difference in what was found.
 PASSING = {"milliseconds"}
@@ -99,29 +99,6 @@ def test_a_recorded_search_runs_again_and_finds_the_same(api):
     report = api.post("/api/v1/record", params={"form": "markdown"}, json=call)
     assert report.headers["content-type"] == "text/markdown; charset=utf-8"
     assert ENGLISH in report.text
-
-
-def test_an_answer_cites_its_evidence_alone_and_says_when_there_is_none(api):
-    answered = post(api, "ask", question=ENGLISH).json()
-    evidence = {hit["passage_id"] for hit in answered["evidence"]}
-    cited = {each for sentence in answered["answer"]["sentences"] for each in sentence["citations"]}
-    assert cited
-    assert cited <= evidence
-    assert answered["answer"]["written_by"] == "extractive"
-    assert not answered["answer"]["abstained"]
-    assert post(api, "ask", question=UNANSWERABLE_KOREAN).json()["answer"]["abstained"]
-
-
-@pytest.mark.parametrize("question", ["the of and", "🙂🎉", "??!", "\u200b\u200d"])
-def test_a_question_without_words_finds_nothing_and_says_so(api, question):
-    for path in ("search", "ask", "keywords", "queries", "facets"):
-        assert post(api, path, question=question).json()["index"] == NAME
-    found = post(api, "search", question=question).json()
-    assert found["hits"] == []
-    assert found["notes"]
-    answered = post(api, "ask", question=question).json()
-    assert answered["answer"]["abstained"]
-    assert answered["evidence"] == []
 
 
 def test_papers_and_answers_are_exported_with_references_in_a_style(api):

@@ -51,6 +51,9 @@ def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unl
     assert sentences_of(found) == answer
     evidence = [event.data["hits"] for event in found if event.name == "evidence"][-1]
     assert [hit["passage_id"] for hit in evidence] == [hit["passage_id"] for hit in plain["evidence"]]
+    cited = {each for sentence in answer for each in sentence["citations"]}
+    assert cited <= {hit["passage_id"] for hit in evidence}
+    assert done["answer"]["abstained"] is (question in {UNANSWERABLE_ENGLISH, "🙂"})
 
 
 def test_questions_at_once_get_the_answers_that_they_get_alone(unlimited):
