@@ -147,23 +147,34 @@ def test_the_start_a_search_and_an_answer_do_not_jump(reader, viewport):
         assert_still(page)
 
 
-def test_an_answer_that_was_there_is_shown_again_and_can_be_asked_for_anew(with_model, writer):
-    page = shown(with_model, address(KOREAN, ask=1))
-    page.locator('[data-key="ask_model"]').click()  # the model chooses the keywords of the search too
+def test_the_model_chooses_the_keywords_of_a_search_which_its_address_finds_again(with_model):
+    page = shown(with_model, address(KOREAN))
+    page.locator('[data-key="ask_model"]').click()
     expect(page.locator('[data-origin="model"]')).to_be_visible()
     settled(page)
+    page.reload()
+    settled(page)
+    expect(page.locator('[data-origin="model"]')).to_be_visible()
+    expect(page.locator('[data-keyword="turnover"]')).to_be_visible()
+
+
+def test_an_answer_that_was_there_is_shown_again_and_can_be_asked_for_anew(with_model, writer):
+    page = with_model.open(address(KOREAN, ask=1))
+    answered(page)
     writer.answer = json.loads(json.dumps(ANSWER).replace(WRONG, "43210"))
     page.reload()
     answered(page)
-    settled(page)
-    expect(page.locator('[data-keyword="turnover"]')).to_be_visible()
-    expect(sentences(page).nth(2)).to_contain_text(WRONG)
+    expect(sentences(page).nth(2)).to_contain_text("98765")
     page.locator("#answer-body").get_by_role("button", name="Ask again").click()
     expect(sentences(page).nth(2)).to_contain_text("43210")
-    writer.answer = None  # the model fails: passages are quoted and labelled
-    page.locator("#answer-body").get_by_role("button", name="Ask again").click()
-    expect(page.locator("[data-model-failed]")).to_be_visible()
+
+
+@in_both_languages
+def test_where_the_model_fails_passages_are_quoted_and_labelled(with_model, writer, language):
+    writer.answer = None
+    page = with_model.open(address(KOREAN, ask=1), language=language)
     answered(page)
+    expect(page.locator("[data-model-failed]")).to_be_visible()
     assert sentences(page).count() > 2
 
 

@@ -137,28 +137,42 @@ def test_a_search_is_stopped_and_gone_on_with(finder, model, language):
     assert branches < set(tree(page))  # evolved queries came
 
 
-@in_both_languages
-def test_the_budget_is_told_and_enlarged_and_what_was_nearly_relevant_is_below_the_list(finder, language):
-    page = finder.open(address(max_papers=5, threshold=0.85, rounds=0, layers=0), language=language)
+def test_the_budget_is_told_and_enlarged(finder):
+    page = finder.open(address(max_papers=5, threshold=0.9))
     begin(page)
     ended(page)
     ending = page.locator("[data-ending]")
-    expect(page.locator("#spent")).to_contain_text("5")
+    expect(ending).to_contain_text("not complete")
+    expect(page.locator("#spent")).to_contain_text("5 of 5")
     expect(ending.locator('[name="max_papers"]')).to_have_value("10")
     ending.locator('[name="max_papers"]').fill("")
     ending.locator("button").click()
-    expect(ending).to_have_count(0)
+    expect(page.locator("#spent")).not_to_contain_text("5 of 5")
     ended(page)
-    assert page.locator("#max_papers").input_value() == ""
+    expect(page.locator("[data-ending]")).to_have_count(0)
+    assert "max_papers" not in page.locator("#max_papers").input_value()
+
+
+@in_both_languages
+def test_what_was_nearly_relevant_is_below_the_list_and_can_be_marked(finder, language):
+    page = finder.open(address(threshold=0.85, rounds=0, layers=0), language=language)
+    begin(page)
+    ended(page)
     near = page.locator("#near [data-near]")
     expect(near.first).to_be_visible()
     assert not {*documents(page)} & {row.get_attribute("data-near") for row in near.all()}
     expect(near.first.locator(".standing")).to_have_attribute("data-standing", "below")
     expect(near.first.locator("a")).to_have_attribute("href", re.compile("^/papers/SAMPLE-.*index=sample"))
     near.first.locator("[data-mark]").check()
+    expect(page.locator("#marked-count")).to_have_text("1")
     search = page.evaluate("history.state.search")
     page.goto(f"/find?search={search}")
     expect(near.first.locator("[data-mark]")).to_be_checked()
+    page.goto(address(papers=1, rounds=0, layers=0))
+    begin(page)
+    ended(page)
+    expect(hits(page)).to_have_count(1)
+    expect(near).to_have_count(0)
 
 
 def test_a_search_that_was_left_is_offered_opened_saved_and_deleted(finder, model):
