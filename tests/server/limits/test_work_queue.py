@@ -15,6 +15,7 @@ class Work:
         self.queue = WorkQueue("search", slots, most_waiting)
         self.order = []  # of the callers
         self.begun = []
+        self.leaves = None  # a task that is cancelled when a piece ends, before the next one runs
 
     async def begin(self, *callers):
         """Begin a piece of work for each caller; return the event that ends it, and its task."""
@@ -30,6 +31,8 @@ class Work:
         async with self.queue.slot(caller):
             self.order.append(caller)
             await done.wait()
+        if self.leaves:
+            self.leaves.cancel()
 
     async def end(self, *begun):
         """End pieces of work, by default all."""
@@ -101,10 +104,12 @@ def test_a_caller_who_leaves_while_waiting_frees_its_place(admitted_meanwhile):
         work = Work(1, 4)
         first, (_, leaving), last = await work.begin(*"abc")
         if admitted_meanwhile:
+            work.leaves = leaving
             first[0].set()
-            await first[1]
-        leaving.cancel()
+        else:
+            leaving.cancel()
         await settle()
+        assert leaving.cancelled()
         await work.end(first, last)
         assert work.order[-1] == "c"
         assert work.counts == (0, 0)
