@@ -26,10 +26,9 @@ settings.load_profile("shrag")
 
 
 # A process of pytest-xdist gets a file at a time, those that take longest first. The files of vLLM belong to
-# one process, and so do those of the fixture `own_server`: each process would start servers of its own. Tests
-# that make models go with those of vLLM: to load torch takes ten seconds of a core and half a GB.
-VLLM, OWN_SERVER = "service/vllm", "service/elasticsearch/own_server"
-WITH_OWN_SERVER = {"service/elasticsearch/test_faults.py"}
+# one process: each process would start servers of its own. Tests that make models go with those of vLLM: to
+# load torch takes ten seconds of a core and half a GB.
+VLLM = "service/vllm"
 WITH_MODELS = {
     *(f"indexer/encoders/test_{name}.py" for name in ("cross_encoder", "local")),
     "generator/answers/test_judging.py",
@@ -43,7 +42,6 @@ WITH_MODELS = {
 LANGUAGES = {"ko", "en"}
 BY_NIGHT = bool(os.environ.get("SHRAG_TEST_NIGHTLY"))  # read before the user's settings are hidden
 LONGEST = (
-    OWN_SERVER,
     VLLM,
     "service/elasticsearch/test_versions.py",
     "service/elasticsearch/test_parity.py",
@@ -51,11 +49,10 @@ LONGEST = (
     "test_kill.py",
     "test_bad_input.py",
     "retriever/test_at_once.py",
-    "test_publishing.py",
 )
 
 
-NAMED = ({*LONGEST} | WITH_OWN_SERVER | WITH_MODELS) - {OWN_SERVER}
+NAMED = {*LONGEST} | WITH_MODELS
 if missing := [name for name in sorted(NAMED) if not (Path(__file__).parent / name).exists()]:
     raise pytest.UsageError(f"{__file__} names what is not there: {', '.join(missing)}")
 
@@ -99,8 +96,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | Non
 
 def _group(nodeid: str) -> str:
     file = nodeid.partition("::")[0].removeprefix("tests/")
-    if file in WITH_OWN_SERVER:
-        return OWN_SERVER
     return VLLM if file.startswith(VLLM) or file in WITH_MODELS else file
 
 

@@ -37,19 +37,16 @@ def test_commands_options_and_names_are_completed(words, expected, sample_home, 
     assert completed(*words) == [(value, "plain") for value in expected]
 
 
-def test_a_source_may_be_a_file_and_a_file_of_settings_that_is_wrong_says_nothing(
+def test_a_source_may_be_a_file_and_neither_wrong_settings_nor_a_silent_cluster_say_anything(
     tmp_path, monkeypatch, capsys
 ):
+    pytest.importorskip("elasticsearch")
+    with socket.create_server(("127.0.0.1", 0)) as silent, monkeypatch.context() as patch:
+        patch.setenv("SHRAG_ENGINE", "elasticsearch")
+        patch.setenv("SHRAG_ELASTICSEARCH__URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        patch.setenv("SHRAG_ELASTICSEARCH__TIMEOUT_S", "3600")
+        assert completed("search", "--name", "") == []
     monkeypatch.setenv("SHRAG_CONFIG", str(tmp_path / "absent.toml"))
     assert completed("ask", "--source", "./lib") == [("./lib", "file")]
     assert completed("ask", "--name", "") == []
     assert capsys.readouterr() == ("", "")
-
-
-def test_a_cluster_that_does_not_answer_is_not_waited_for(monkeypatch):
-    pytest.importorskip("elasticsearch")
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        monkeypatch.setenv("SHRAG_ENGINE", "elasticsearch")
-        monkeypatch.setenv("SHRAG_ELASTICSEARCH__URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
-        monkeypatch.setenv("SHRAG_ELASTICSEARCH__TIMEOUT_S", "3600")
-        assert completed("search", "--name", "") == []

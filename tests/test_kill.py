@@ -14,8 +14,6 @@ from itertools import cycle
 
 import pytest
 
-from indexer.ingest import IngestRequest, build_index, remove_records
-from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import CITATIONS
 from indexer.versions.store.folder import FolderStore
 from tests.indexer.made_corpora import (
@@ -76,9 +74,8 @@ STAGES_OF = {
 class Killer:
     """Starts the indexer and kills it, until the kills are used up and it may come to its end."""
 
-    def __init__(self, home, workers, seed):
+    def __init__(self, home, seed):
         self.home = home
-        self.workers = workers
         self.draw = random.Random(seed)
         self.landed: Counter[str] = Counter()
 
@@ -94,7 +91,7 @@ class Killer:
         """Run, and kill in a stage; tell whether the kill came before the end."""
         process = subprocess.Popen(
             [sys.executable, "-c", INDEXER, how, str(what)],
-            env=environment_of(self.home, workers=self.workers, commit_every=COMMIT_EVERY),
+            env=environment_of(self.home, workers=1, commit_every=COMMIT_EVERY),
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -140,39 +137,24 @@ def commands(tmp_path_factory):
     ]
 
 
-def run_undisturbed(home, how, what):
-    settings = IndexerSettings(home=home, workers=1, commit_every=COMMIT_EVERY)
-    if how == "remove":
-        remove_records("papers", what.split(","), settings)
-    elif how in AT_ONCE:
-        getattr(FolderStore(home, "papers"), how)()
-    else:
-        build_index(IngestRequest("papers", [str(what)], rebuild=how == "rebuild"), settings)
-
-
 # As long as a machine may need that does much else besides.
 @pytest.mark.slow
 @pytest.mark.timeout(120 + 60 * KILLS)
 def test_commands_that_are_killed_end_as_if_nothing_had_been(commands, tmp_path, capsys):
     undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"
-    killer = Killer(disturbed, workers=1, seed=20)
+    killer, calm = (Killer(home, seed=20) for home in (disturbed, undisturbed))
     for how, what in cycle(commands):
         left = KILLS - killer.landed.total()
         if left == 0:
             break
-        run_undisturbed(undisturbed, how, what)
+        calm.finish(how, what, kills=0)
         killer.finish(how, what, kills=min(left, 4))
 
         if how == "delete":
             assert not (disturbed / "papers").exists()
             continue
         one, other = (FolderStore(home, "papers") for home in (undisturbed, disturbed))
-        assert manifest_of(other) == manifest_of(one)
-        assert dead_letters_of(other) == dead_letters_of(one)
-        assert stored_records(disturbed) == stored_records(undisturbed)
-        assert forward_files(disturbed) == forward_files(undisturbed)
-        assert answers(disturbed) == answers(undisturbed)
-        assert citations_of(other) == citations_of(one)
+        assert facts_of(other, disturbed) == facts_of(one, undisturbed)
         with other.writing():  # whoever writes next clears away what a kill behind the publishing left
             assert other.versions() == one.versions()
         assert [other.verify_files(version) for version in other.versions()] == [[]] * len(one.versions())
@@ -183,22 +165,16 @@ def test_commands_that_are_killed_end_as_if_nothing_had_been(commands, tmp_path,
         print(f"\n  {KILLS} kills landed in: {told}")  # noqa: T201 - asked for with -s
 
 
-def manifest_of(folder):
+def facts_of(folder, home):
+    """Return what should not depend on how an index came about."""
     manifest = folder.manifest()
-    return (
-        manifest.version,
-        manifest.papers,
-        manifest.passages,
-        manifest.counts,
-        manifest.citations,
-        manifest.fingerprint,
-    )
-
-
-def citations_of(folder):
-    return folder.companion_path(folder.manifest(), CITATIONS).read_bytes()
-
-
-def dead_letters_of(folder):
-    path = folder.local.dead_letter_path(folder.current())
-    return path.read_bytes() if path.exists() else None
+    letters = folder.local.dead_letter_path(folder.current())
+    return {
+        "manifest": [getattr(manifest, name) for name in ("version", "papers", "passages", "counts")],
+        "marks": (manifest.citations, manifest.fingerprint),
+        "dead letters": letters.read_bytes() if letters.exists() else None,
+        "records": stored_records(home),
+        "forward": forward_files(home),
+        "answers": answers(home),
+        "citations": folder.companion_path(manifest, CITATIONS).read_bytes(),
+    }

@@ -36,10 +36,8 @@ def home(tmp_path_factory):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("search", "methane rice"),
         ("search", "methane rice " * 400),
         ("ask", "does rice emit methane?"),
-        ("ask", "does rice emit methane?", "--way", "paper-qa-2"),
         ("find-papers", "methane of rice"),
         ("find-papers", "methane rice " * 400),
         ("citations", "L1", "L2"),

@@ -1,7 +1,6 @@
 """The `shrag` command as a whole: help, version, exit codes, and no traceback unless it is asked for."""
 
 import importlib.metadata
-import re
 import subprocess
 import sys
 from typing import Any
@@ -50,13 +49,6 @@ def test_every_command_tells_what_it_does_and_all_its_options(tmp_path, path):
     assert [name for name in options if name not in done.stdout] == []
 
 
-def test_help_of_the_whole_lists_the_commands(tmp_path):
-    done = shrag("--help", home=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    listed = done.stdout.partition("Commands:")[2]
-    assert [line.split()[0] for line in listed.strip().splitlines()] == sorted(cli.commands)
-
-
 def test_version(tmp_path):
     try:
         version = importlib.metadata.version("shrag")
@@ -64,42 +56,6 @@ def test_version(tmp_path):
         pytest.skip("shrag is not installed in this environment: make install")
     done = shrag("--version", home=tmp_path)
     assert (done.returncode, done.stdout.split()[-1]) == (0, version)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["serach"], "'search'"),
-        (["indexes", "destroy"], "'destroy'"),
-        (["search", "river"], "UnknownIndex: "),
-        (["ask", "--name", "x"], "Missing argument 'QUESTION'"),
-        (["index", "--name", "x"], "--vectors-only"),
-        (
-            ["index", "a", "--vectors-only", "--name", "x"],
-            "--vectors-only",
-        ),
-        (["search", "river", "--name", "nowhere"], "UnknownIndex: "),
-        (["index", "/nowhere/at/all.jsonl", "--name", "x"], "UnknownPath: "),
-        (["explain", "river", "P1", "--name", "nowhere"], "UnknownIndex: "),
-        (["indexes", "show", "nowhere"], "UnknownIndex: "),
-        (["eval", "score", "/nowhere", "/nowhere"], "does not exist"),
-    ],
-    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
-)
-def test_a_wrong_call_exits_with_2_and_says_why(tmp_path, arguments, complaint):
-    done = shrag(*arguments, home=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert complaint in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_keywords_of_a_model_that_no_setting_names_are_a_wrong_call(tmp_path):
-    topics = tmp_path / "topics.tsv"
-    topics.write_text("q1\triver\n")
-    call = ("eval", "run", topics, "--name", "x", "--strategist", "model", "--out", tmp_path / "run")
-    done = shrag(*call, home=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert re.fullmatch("ModelNotConfigured: .*SHRAG_LLM__BASE_URL.*SHRAG_LLM__MODEL.*\n", done.stderr)
 
 
 def test_a_failure_is_one_line_and_with_debug_a_traceback(tmp_path):
@@ -125,9 +81,7 @@ def test_a_failure_is_one_line_and_with_debug_a_traceback(tmp_path):
 def test_debug_leaves_what_succeeds_and_wrong_calls_as_they_are(tmp_path):
     listed = shrag("--debug", "indexes", "list", home=tmp_path)
     assert (listed.returncode, listed.stderr) == (0, "")
-    assert listed.stdout.startswith("no indexes yet")
     assert shrag("--debug", "serach", home=tmp_path).returncode == 2
-    assert shrag("--debug", "--help", home=tmp_path).returncode == 0
 
 
 def test_a_remedy_names_the_index_that_was_called_for(tmp_path):
@@ -139,27 +93,6 @@ def test_a_remedy_names_the_index_that_was_called_for(tmp_path):
     done = shrag("search", "강", "--name", "rivers", home=tmp_path / "home")
     assert done.returncode == 1
     assert "shrag index PATH --name rivers --rebuild" in done.stderr
-
-
-@pytest.mark.parametrize("options", [["--json"], []], ids=["json", "table"])
-def test_a_reader_that_goes_away_is_no_traceback(tmp_path, options):
-    records = [{"id": f"P{n}", "title": f"river {n}", "abstract": "A river flows. " * 20} for n in range(60)]
-    corpus = write_jsonl(tmp_path / "papers.jsonl", records)
-    assert shrag("index", corpus, "--name", "papers", home=tmp_path / "home").returncode == 0
-    call = command("search", "river", "--name", "papers", "-k", "60", *options)
-    reader = subprocess.Popen(
-        call,
-        env=environment_of(tmp_path / "home"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert reader.stdout
-    reader.stdout.close()
-    _, said = reader.communicate(timeout=240)
-    assert reader.returncode == 1
-    assert "Traceback" not in said
-    assert "Error" not in said
 
 
 # What only builds, models, clusters, evaluations and pictures for a terminal need.
@@ -187,11 +120,7 @@ def loaded_by(home, *arguments):
     return set(done.stderr.split())
 
 
-def test_help_loads_no_more_than_it_needs(tmp_path):
-    assert not loaded_by(tmp_path, "--help") & NOT_FOR_HELP
-
-
-def test_a_search_loads_no_more_than_it_needs(sample_home):
-    question = "How can methane from rice fields be reduced?"
-
-    assert not loaded_by(sample_home, "search", question, "--name", "sample", "--json") & NOT_FOR_A_SEARCH
+def test_help_and_a_search_load_no_more_than_they_need(sample_home):
+    assert not loaded_by(sample_home, "--help") & NOT_FOR_HELP
+    search = ("search", "How can methane from rice fields be reduced?", "--name", "sample", "--json")
+    assert not loaded_by(sample_home, *search) & NOT_FOR_A_SEARCH

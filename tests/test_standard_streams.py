@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from typing import Any
 
 import pytest
 
@@ -20,23 +21,14 @@ def run(home, *arguments, env=None, **options):
     )
 
 
-@pytest.mark.parametrize("descriptor", [1, 2])
-def test_a_closed_stream_is_no_success(sample_home, descriptor):
-    done = run(
-        sample_home,
-        *SEARCH,
-        preexec_fn=lambda: os.close(descriptor),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+PIPES: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+CLOSED = b"OutputNotWritten: stdout cannot be written: closed; open, or redirect it\n"
 
-    assert done.returncode == 1
-    assert done.stdout == b""
-    assert done.stderr == (
-        b""
-        if descriptor == 2
-        else b"OutputNotWritten: stdout cannot be written: closed; open, or redirect it\n"
-    )
+
+@pytest.mark.parametrize(("descriptor", "said"), [(1, CLOSED), (2, b"")])
+def test_a_closed_stream_is_no_success(sample_home, descriptor, said):
+    done = run(sample_home, *SEARCH, preexec_fn=lambda: os.close(descriptor), **PIPES)
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", said)
 
 
 @pytest.mark.parametrize("env", [{"PYTHONUNBUFFERED": ""}, {"PYTHONUNBUFFERED": "1"}], ids=str)
@@ -59,18 +51,18 @@ def test_output_that_finds_no_room_is_no_success(sample_home, tmp_path, argument
     assert "allowed size" in done.stderr.decode()
 
 
-def test_passages_that_nobody_reads_any_more_are_one_exit_code(sample_home):
-    exporting = subprocess.Popen(
-        command("indexes", "export", NAME),
-        env=environment_of(sample_home),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert exporting.stdout
-    exporting.stdout.close()
-    _, said = exporting.communicate(timeout=120)
+READ_BY_NOBODY = [("indexes", "export", NAME), SEARCH, (*SEARCH, "--json")]
 
-    assert (exporting.returncode, said) == (1, b"")
+
+@pytest.mark.parametrize("arguments", READ_BY_NOBODY, ids=["export", "table", "json"])
+def test_what_nobody_reads_any_more_is_one_exit_code_and_no_traceback(sample_home, arguments):
+    environment = environment_of(sample_home)
+    with subprocess.Popen(command(*arguments), env=environment, **PIPES) as unread:
+        assert unread.stdout
+        unread.stdout.close()
+        assert unread.stderr
+        said = unread.stderr.read()
+    assert (unread.returncode, said) == (1, b"")
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ import unicodedata
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from base.logs import ROOT
-from base.terminal.output import escaped_json, json_text, visible
-from generator.answers.answer import Answer, Sentence, quoted
+from base.terminal.output import json_text, visible
+from generator.answers.answer import quoted
 from tests.generator.language_model import answers_with, served
 from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import command, environment_of, write_jsonl
@@ -44,26 +44,18 @@ def steers(text):
 
 
 @given(st.text(st.characters(codec=None)))
-def test_visible_text_is_one_line_that_steers_nothing(text):
+def test_visible_text_is_one_line_that_steers_nothing_and_so_is_json_of_the_same_value(text):
     assert steers(visible(text)) == set()
     assert "\n" not in visible(text)
+    assert steers(json_text([text])) == set()
+    without_surrogates = text.encode("utf-8", "replace").decode()
+    assert json.loads(json_text({without_surrogates: [text]})).keys() == {without_surrogates}
 
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp", "Cf"])))
+@example("नमस्‍ते می‌خواهم 각 👩‍🔬 é")  # joiners and combining marks are part of words
 def test_other_text_stays_as_it_is(text):
     assert visible(text) == text
-
-
-def test_joiners_and_combining_marks_are_part_of_words():
-    for text in ("नमस्‍ते", "می‌خواهم", "각", "👩‍🔬", "é"):
-        assert visible(text) == text
-
-
-@given(st.text())
-def test_json_has_the_same_value_and_steers_nothing(text):
-    assert json.loads(json_text({text: [text]})) == {text: [text]}
-    assert steers(json_text({text: [text]})) == set()
-    assert escaped_json('"\x7f"') == '"\\u007f"'
 
 
 @pytest.mark.parametrize(
@@ -79,16 +71,6 @@ def test_json_has_the_same_value_and_steers_nothing(text):
 )
 def test_a_quoted_sentence_holds_no_mark_of_the_program(text, shown):
     assert quoted(text) == shown
-
-
-def test_the_text_of_an_answer_has_its_own_marks_alone():
-    sentences = (Sentence(f"Rice. {FORGED}\nConclusion", "body", ("P1",), "unsupported"),)
-    text = Answer("Title [9] ✓", sentences, "en", "tiny", abstained=False).as_text()
-
-    assert re.findall(r"\[[^\]]*\]|[✓✗]|\(unsupported\)|^Conclusion$", text, re.MULTILINE) == [
-        "[P1]",
-        "(unsupported)",
-    ]
 
 
 PASSAGE = (
@@ -144,36 +126,36 @@ def run_of(folder):
     )
 
 
-COMMANDS = {
-    "indexes list": ("indexes", "list"),
-    "indexes show": ("indexes", "show", "x"),
-    "indexes show --json": ("indexes", "show", "x", "--json"),
-    "indexes verify": ("indexes", "verify", "x"),
-    "indexes export": ("indexes", "export", "x"),
-    "search": ("search", QUESTION, "--name", "x"),
-    "search --json": ("search", QUESTION, "--name", "x", "--json"),
-    "search for it": ("search", PASSAGE, "--name", "x", "--method", "or"),
-    "search by it": ("search", f'"{STEERING}', "--name", "x", "--method", "boolean"),
-    "search in it": ("search", "rice", "--name", STEERING.replace("\x00", "")),
-    "search with it": ("search", "rice", "--name", "x", "--synonyms", "no\x1bwhere"),
-    "ask": ("ask", QUESTION, "--name", "x"),
-    "ask --json": ("ask", QUESTION, "--name", "x", "--json"),
-    "ask another way": ("ask", QUESTION, "--name", "x", "--way", STEERING),
-    "explain": ("explain", QUESTION, "P\u202e\u200f1", "--name", "x"),
-    "citations": ("citations", "P\u202e\u200f1", "--name", "x"),
-    "citations of nothing": ("citations", STEERING, "--name", "x"),
-    "explain nothing": ("explain", QUESTION, STEERING, "--name", "x"),
-    "remove": ("indexes", "remove", "x", STEERING),
-    "doctor": ("doctor", "--name", "x"),
-    "no such command": (STEERING,),
-    "no such option": ("search", f"--{STEERING}"),
-    "no such file": ("eval", "score", STEERING.replace("\x00", ""), "x"),
-    "verify": ("bundle", "verify", "no\x1bwhere\u202e"),
-    "strict": ("index", "no\x1bwhere\u202e\n", "--name", "y"),
-}
+COMMANDS = [
+    ("indexes", "list"),
+    ("indexes", "show", "x"),
+    ("indexes", "show", "x", "--json"),
+    ("indexes", "verify", "x"),
+    ("indexes", "export", "x"),
+    ("search", QUESTION, "--name", "x"),
+    ("search", QUESTION, "--name", "x", "--json"),
+    ("search", PASSAGE, "--name", "x", "--method", "or"),
+    ("search", f'"{STEERING}', "--name", "x", "--method", "boolean"),
+    ("search", "rice", "--name", STEERING.replace("\x00", "")),
+    ("search", "rice", "--name", "x", "--synonyms", "no\x1bwhere"),
+    ("ask", QUESTION, "--name", "x"),
+    ("ask", QUESTION, "--name", "x", "--json"),
+    ("ask", QUESTION, "--name", "x", "--way", STEERING),
+    ("explain", QUESTION, "P\u202e\u200f1", "--name", "x"),
+    ("explain", QUESTION, STEERING, "--name", "x"),
+    ("citations", "P\u202e\u200f1", "--name", "x"),
+    ("citations", STEERING, "--name", "x"),
+    ("indexes", "remove", "x", STEERING),
+    ("doctor", "--name", "x"),
+    (STEERING,),
+    ("search", f"--{STEERING}"),
+    ("eval", "score", STEERING.replace("\x00", ""), "x"),
+    ("bundle", "verify", "no\x1bwhere\u202e"),
+    ("index", "no\x1bwhere\u202e\n", "--name", "y"),
+]
 
 
-@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize("arguments", COMMANDS, ids=range(len(COMMANDS)))
 @pytest.mark.parametrize("debug", [[], ["--debug"], ["-vv"]], ids=["", "debug", "logs"])
 def test_no_command_lets_it_through(hostile, arguments, debug):
     folder, _ = hostile
@@ -231,24 +213,23 @@ def test_of_a_quotation_the_marks_are_the_program_s(hostile):
 OWN = re.compile(r"\x1b\[[\d;]*m|\x1b\[\?25[hl]|\x1b\[\d*[AK]|\r")
 
 
-@pytest.mark.parametrize("command_name", mostly_slow(["ask", "search", "doctor"], quick={"ask"}))
-def test_on_a_terminal_the_only_sequences_are_the_program_s_own(hostile, command_name):
+ON_TERMINAL = {"ask": ("ask", QUESTION), "search": ("search", QUESTION), "doctor": ("doctor",)}
+
+
+@pytest.mark.parametrize("name", mostly_slow(ON_TERMINAL, quick={"ask"}))
+def test_on_a_terminal_the_only_sequences_are_the_program_s_own(hostile, name):
     folder, _ = hostile
     outer, inner = pty.openpty()
-    process = subprocess.Popen(
-        command(*COMMANDS[command_name]),
-        env=environment_of(folder / "home") | {"TERM": "xterm", "COLUMNS": "80"},
-        stdout=inner,
-        stderr=inner,
-    )
-    os.close(inner)
-    shown = bytearray()
-    with suppress(OSError):  # so the end of a terminal is told
-        while block := os.read(outer, 65_536):
-            shown += block
+    environment = environment_of(folder / "home") | {"TERM": "xterm", "COLUMNS": "80"}
+    shown, call = bytearray(), command(*ON_TERMINAL[name], "--name", "x")
+    with subprocess.Popen(call, env=environment, stdout=inner, stderr=inner) as process:
+        os.close(inner)
+        with suppress(OSError):  # so the end of a terminal is told
+            while block := os.read(outer, 65_536):
+                shown += block
     os.close(outer)
 
-    assert process.wait() in {0, 1}
+    assert process.returncode in {0, 1}
     text = shown.decode()
     assert "\x1b[" in text
     assert steers(OWN.sub("", text)) == set()

@@ -142,7 +142,11 @@ def test_what_is_found_arrives_before_the_model_begins_and_sentences_while_it_wr
 
 
 async def until(arriving, kind):
-    return await anext(event async for event in arriving if event.kind == kind)
+    # Without a generator around it: dropped unfinished, it would be closed by one more task, some time later.
+    async for event in arriving:
+        if event.kind == kind:
+            return event
+    raise AssertionError(f"no event is of the kind {kind}")
 
 
 ENDLESS = [piece(json.dumps(ANSWER, ensure_ascii=False)[:-60]), *[piece(" ")] * 100_000]

@@ -31,6 +31,7 @@ START_S, STOP_S = 120, 60  # a loaded machine's
 Found = TypeVar("Found")
 # Settings of servers whose tests call more often than one reader may.
 UNLIMITED: dict[str, Any] = {f"{work}_per_minute": 0 for work in ("searches", "asks", "reads")}
+TOOL_CALLS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 NO_LIMITS = {f"server__{name}": value for name, value in UNLIMITED.items()}
 
 
@@ -128,6 +129,17 @@ def add_key(home: Path, **options: Any) -> str:
     return text
 
 
+def message(method: str, params: Any = None, number: int = 1) -> dict[str, Any]:
+    """Return a message of the Model Context Protocol."""
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}}
+
+
+def tool_call(client: Any, name: str, arguments: Any, **headers: str) -> Any:
+    """Call a tool of the Model Context Protocol over HTTP; return its result."""
+    call = message("tools/call", {"name": name, "arguments": arguments})
+    return client.post("/mcp", json=call, headers=TOOL_CALLS | headers).json()["result"]
+
+
 def probe(client: TestClient) -> Any:
     """Return the answer of /readyz when the indexes are open, or cannot be opened."""
     return wait_for(lambda: client.get("/readyz"), lambda answer: answer.json().get("code") != "starting")
@@ -171,21 +183,3 @@ def post_and_leave(url: str, when: threading.Event, **call: Any) -> None:
             assert posted.cancelled()
 
     asyncio.run(post())
-
-
-def workers_of(server: Served, count: int = 2) -> list[int]:
-    """Return the worker processes of a server, the oldest first, when there are so many."""
-    return wait_for(lambda: children_of(server.process.pid), lambda found: len(found) == count)
-
-
-def children_of(process: int) -> list[int]:
-    """Return the worker processes of a server, the oldest first."""
-    listed = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
-    return [child for child in map(int, listed) if b"spawn_main" in _command_of(child)]
-
-
-def _command_of(process: int) -> bytes:
-    try:
-        return Path(f"/proc/{process}/cmdline").read_bytes()
-    except OSError:
-        return b""

@@ -1,23 +1,26 @@
-"""What is kept of calls: the audit log, metrics, log lines; and what is kept nowhere."""
+"""What is kept of calls: the audit log with its files, and metrics; and what is kept nowhere."""
 
 import json
+import os
 import re
+import time
+from threading import Event
 
 import pytest
 
-from tests.generator.sample_index import ENGLISH, NAME, shrag
+from server.monitoring.audit import AuditLog, CallLog
+from tests.generator.sample_index import ENGLISH, NAME
 from tests.needs import mostly_nightly
-from tests.server.running import serving, wait_for
+from tests.server.running import add_key, application, serving, wait_for
 
-pytestmark = pytest.mark.slow  # starts processes of the server
-
+DAY_S = 86_400
 SECRET = "a-question-that-stands-nowhere"
 SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? ([0-9.e+-]+|NaN|\+Inf)$")
 
 
-def lines_of(path):
-    """Return the records of an audit log."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+def lines_of(*files):
+    """Return the lines of audit logs."""
+    return [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
 
 
 def metrics_of(server, headers=None):
@@ -33,37 +36,32 @@ def metrics_of(server, headers=None):
 
 
 def test_the_audit_log_says_who_asked_what_where_and_when(home, tmp_path):
-    key = shrag("keys", "create", "--label", 'room\n{"key": "forged"}', home=home).stdout.strip()
-    audit = tmp_path / "audit.jsonl"
-    with serving(home, tmp_path / "log", server__audit_file=audit) as server:
+    label, audit = 'room\n{"key": "forged"}', tmp_path / "audit.jsonl"
+    key = add_key(home, label=label)
+    with application(home, address="127.0.0.1", audit_file=audit) as client:
         headers = {"X-API-Key": key, "X-Request-ID": "r-1"}
         call = {"question": SECRET, "index": NAME, "k": 3}
-        server.post("/api/v1/search", json=call, headers=headers)
-        found = server.post("/api/v1/find-papers", json={"question": f"{SECRET} {ENGLISH}"}, headers=headers)
-        search_id = found.json()["search"]
-        server.get(f"/api/v1/find-papers/{search_id}", headers=headers)
-        server.get("/api/v1/search", params={"question": SECRET, "key": key})
-        server.get("/%0a{forged}", headers=headers)
-        server.get("/healthz")
+        client.post("/api/v1/search", json=call, headers=headers)
+        call = {"question": f"{SECRET} {ENGLISH}"}
+        search_id = client.post("/api/v1/find-papers", json=call, headers=headers).json()["search"]
+        client.get(f"/api/v1/find-papers/{search_id}", headers=headers)
+        client.get("/api/v1/search", params={"question": SECRET, "key": key})
+        client.get("/%0a{forged}", headers=headers)
+        client.get("/healthz")
 
     found, papers, shown, refused, unknown = lines_of(audit)
     assert (papers["route"], shown["route"]) == ("/api/v1/find-papers", "/api/v1/find-papers/{search_id}")
     assert papers["known"] > 0
-    assert found["key"] == key.split("_")[1]
-    assert found["label"] == 'room\n{"key": "forged"}'
+    assert (found["key"], found["label"], found["address"]) == (key.split("_")[1], label, "127.0.0.1")
     assert (found["method"], found["route"], found["status"]) == ("POST", "/api/v1/search", 200)
     assert (found["index"], found["hits"], found["request_id"]) == (NAME, 3, "r-1")
-    assert found["address"] == "127.0.0.1"
     assert found["time"].endswith("+00:00")
-    assert (refused["key"], refused["status"]) == (None, 401)
-    assert unknown["status"] == 404
-    text = audit.read_text("utf-8")
-    assert search_id not in text
-    assert SECRET not in text
-    assert key not in text
-    assert "forged}" not in text.replace('{\\"key\\": \\"forged\\"}', "")
+    assert (refused["key"], refused["status"], unknown["status"]) == (None, 401, 404)
+    text = audit.read_text("utf-8").replace('{\\"key\\": \\"forged\\"}', "")
+    assert [secret for secret in (search_id, SECRET, key, "forged}") if secret in text] == []
 
 
+@pytest.mark.slow  # starts processes of the server
 @pytest.mark.parametrize("workers", mostly_nightly([1, 2], by_day={2}))
 def test_metrics_count_all_processes_and_name_routes_not_questions(sample_home, tmp_path, workers):
     with serving(sample_home, tmp_path / "log", server__workers=workers) as server:
@@ -95,3 +93,94 @@ def test_metrics_count_all_processes_and_name_routes_not_questions(sample_home, 
     assert any(name == "shrag_search_stage_seconds_count" for name, _ in found)
     assert SECRET not in str(found)
     assert len(found) < 2_000
+
+
+# The files of the audit log.
+
+
+def numbers_in(folder):
+    """Return the numbers in all audit logs of a folder."""
+    return sorted(line["n"] for line in lines_of(*folder.iterdir()))
+
+
+def test_a_full_file_is_renamed_and_no_line_is_lost(tmp_path):
+    log = AuditLog(tmp_path / "audit", most_bytes=100)
+    for number in range(40):
+        log.write({"n": number})
+
+    assert numbers_in(tmp_path) == [*range(40)]
+    assert all(file.stat().st_size < 120 for file in tmp_path.iterdir())
+    assert all(file.stat().st_mode & 0o077 == 0 for file in tmp_path.iterdir())
+
+
+def test_renamed_files_are_deleted_after_their_days_and_no_others(tmp_path):
+    old = time.time() - 8 * DAY_S
+    names = ["audit.20200101T000000000000-7", "audit.1", "other.20200101T000000000000-7", "audit.bak-7"]
+    for name in names:
+        (tmp_path / name).write_text("{}")
+        os.utime(tmp_path / name, (old, old))
+
+    AuditLog(tmp_path / "audit", days=7)
+
+    assert {file.name for file in tmp_path.iterdir()} == {"audit", *names[1:]}
+
+
+def test_an_audit_log_of_a_previous_day_or_that_others_rotate_is_begun_anew(tmp_path):
+    path = tmp_path / "audit"
+    log = AuditLog(path)
+    log.write({"n": 1})
+    yesterday = time.time() - DAY_S
+    os.utime(path, (yesterday, yesterday))
+    log.write({"n": 2})
+    assert (lines_of(path), numbers_in(tmp_path)) == ([{"n": 2}], [1, 2])
+    path.rename(tmp_path / "audit.1")
+    log.write({"n": 3})
+    assert (lines_of(path), numbers_in(tmp_path)) == ([{"n": 3}], [1, 2, 3])
+    path.unlink()
+    log.write({"n": 4})
+    assert lines_of(path) == [{"n": 4}]
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_lines_that_cannot_be_written_are_counted(tmp_path, monkeypatch):
+    lost = []
+    log = AuditLog(tmp_path / "audit")
+    log.count_lost = lambda: lost.append(1)
+    monkeypatch.setattr("server.monitoring.audit.os.write", lambda *_: 0)  # as on a full disk
+    log.write({"n": 1})
+    monkeypatch.undo()
+
+    assert lost == [1]
+
+
+REFUSED = {"route": "/r", "status": 429, "method": "GET", "milliseconds": 1, "time": "t"}
+
+
+def test_refusals_that_go_on_are_a_line_for_each_minute(tmp_path):
+    calls = CallLog(AuditLog(tmp_path / "audit"))
+    for _ in range(3):
+        for _ in range(5):
+            calls.note(REFUSED, caller="key k", is_audited=True)
+        calls.write_counted()
+    calls.note(REFUSED | {"status": 200}, caller="key k", is_audited=True)
+    calls.note(REFUSED, caller="key other", is_audited=True)
+
+    assert [line.get("refused") for line in lines_of(tmp_path / "audit")] == [None, 4, 5, 5, None, None]
+
+
+def test_a_disk_that_hangs_holds_no_call_up_and_no_line_is_lost(tmp_path):
+    goes_on = Event()
+
+    class Hanging(AuditLog):
+        def write(self, record):
+            goes_on.wait()
+            super().write(record)
+
+    calls = CallLog(Hanging(tmp_path / "audit"))
+    for number in range(3):
+        calls.note(REFUSED | {"status": 200, "n": number}, caller="key k", is_audited=True)
+    assert not lines_of(tmp_path / "audit")
+    goes_on.set()
+    calls.close()
+
+    assert [line["n"] for line in lines_of(tmp_path / "audit")] == [0, 1, 2]

@@ -27,10 +27,6 @@ def sentence(text, *citations, section="body", check="supported"):
     return {"text": text, "section": section, "citations": list(citations), "check": check}
 
 
-def quotation(text, *citations):
-    return sentence(text, *citations, section="passages", check="quoted")
-
-
 def answer(*sentences, abstained=False, written_by="extractive"):
     return {"sentences": list(sentences), "abstained": abstained, "written_by": written_by}
 
@@ -56,55 +52,48 @@ def test_sentences_have_numbers_paragraphs_doubts_and_references():
     assert marks == [(10, 13, 1), (28, 31, 1), (31, 34, 2)]
 
 
-def test_an_answer_begun_anew_says_so_and_repeats_nothing():
+def test_an_answer_begun_anew_repeats_nothing_and_one_that_is_not_streamed_lacks_what_was_withdrawn():
+    first, second = sentence("It helps.", "P1#1"), sentence("It costs.", "P2#1", check="unsupported")
     text = begun()
-    first, second = sentence("It helps.", "P1#1"), sentence("It costs.", "P1#1")
     assert text.sentence(first) == "It helps. [1]"
     assert text.restart("the model broke off") == "\n\n(the model broke off)"
     assert text.sentence(first) == ""
-    assert text.sentence(second) == "\n\nIt costs. [1]"
+    assert text.sentence(second) == "\n\nIt costs. [2] (unsupported)"
 
-
-def test_a_text_that_is_not_streamed_has_the_final_sentences_only():
-    text = CitedText("Does it help?", lambda hit: f"/{hit['doc_id']}", streams=False)
+    whole = CitedText("Does it help?", lambda hit: f"/{hit['doc_id']}", streams=False)
     final = {"notes": [], "note_codes": [], "unknown_words": [], "question": "Does it help?"}
-    written = answer(sentence("It costs.", "P2#1", check="unsupported"))
     events = [
         StreamEvent("evidence", {"hits": HITS, "likelihood": None}),
-        StreamEvent("sentence", sentence("It helps.", "P1#1")),
+        StreamEvent("sentence", first),
         StreamEvent("restart", {"reason": "again", "message": "the model broke off"}),
-        StreamEvent("done", {"answer": written, **final}),
+        StreamEvent("done", {"answer": answer(second), **final}),
     ]
-    whole = "".join(map(text.take, events))
-    assert whole.startswith("It costs. [1] (unsupported)\n\n**References**")
-    assert "It helps." not in whole
+    assert "".join(map(whole.take, events)).startswith("It costs. [1] (unsupported)\n\n**References**")
 
 
-def test_another_check_of_a_sentence_is_told_at_the_end():
-    text = begun()
-    text.sentence(sentence("It helps.", "P1#1"))
-    text.sentence(sentence("It costs.", "P1#1", check="unsupported"))
-    whole = answer(sentence("It helps.", "P1#1", check="excluded"), sentence("It costs.", "P1#1"))
-    assert "Checked: sentence 1: excluded; sentence 2: supported" in text.end(whole, [])
-
-
-def test_a_sentence_that_a_model_may_still_check_has_no_mark():
-    text = begun()
-    written = [sentence(each, "P1#1", check="not checked") for each in ("It helps.", "It costs.")]
-    assert "".join(map(text.sentence, written)) == "It helps. [1] It costs. [1]"
-    checked = answer(sentence("It helps.", "P1#1"), sentence("It costs.", "P1#1", check="unsupported"))
-    assert "Checked: sentence 2: unsupported\n" in text.end(checked, [])
-    assert "No model has checked the sentences." in text.end(answer(*written), [])
-
-
-def test_quotations_are_a_list_after_their_likelihood():
-    text = begun(likelihood=0.82)
-    quotations = [quotation("It helps.", "P2#1"), quotation("It costs.", "P1#1")]
-    assert [text.sentence(each) for each in quotations] == [
-        "Likelihood that these papers answer: 82 %\n\n**Passages that may help**\n\n- It helps. [1] (quoted)",
-        "\n- It costs. [2] (quoted)",
-    ]
-    assert text.end(answer(*quotations), []).startswith("\n\n**References**\n\n- [1] ")
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (
+            ("supported", "unsupported"),
+            ("excluded", "supported"),
+            "sentence 1: excluded; sentence 2: supported",
+        ),
+        (("not checked", "not checked"), ("supported", "unsupported"), "Checked: sentence 2: unsupported\n"),
+        (
+            ("not checked", "not checked"),
+            ("not checked", "not checked"),
+            "No model has checked the sentences.",
+        ),
+    ],
+)
+def test_another_check_of_a_sentence_is_told_at_the_end(before, after, said):
+    text, texts = begun(), ("It helps.", "It costs.")
+    written = [sentence(each, "P1#1", check=check) for each, check in zip(texts, before, strict=True)]
+    streamed = "".join(map(text.sentence, written))
+    assert ("(" in streamed) is ("unsupported" in before)
+    final = [sentence(each, "P1#1", check=check) for each, check in zip(texts, after, strict=True)]
+    assert said in text.end(answer(*final), [])
 
 
 def test_an_abstaining_answer_names_unknown_words_and_lists_the_nearest_papers():

@@ -83,15 +83,8 @@ def test_each_event_of_a_stream_is_as_described(description, api, path, named):
         assert_as_described(description, described[event.name], event.data)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        {"question": "cobalt of spent batteries: a review", "rounds": 2, "layers": 3, "threshold": 0.2},
-        {"question": ENGLISH, "max_papers": 3},
-        {"question": "🙂"},
-    ],
-)
-def test_kept_searches_are_as_described(description, api, call):
+def test_kept_searches_are_as_described(description, api):
+    call = {"question": "cobalt of spent batteries: a review", "rounds": 2, "layers": 3, "threshold": 0.2}
     found = api.post("/api/v1/find-papers", json=call)
     assert_as_described(description, {"$ref": f"{COMPONENTS}FoundPapers"}, found.json())
     for part in ("{search_id}", "{search_id}/state", "kept"):

@@ -168,8 +168,7 @@ def test_a_persons_feed_has_the_persons_rights_and_ends_some_days_later(home):
     proxy = "192.0.2.7"
     groups: dict[str, Any] = {"students": {"indexes": [NAME]}, "guests": {"indexes": ["elsewhere"]}}
     sign_in = SignInSettings(user_header="X-User", groups_header="X-Groups", header_from=proxy, groups=groups)
-    of_page = {"Origin": "http://localhost", "X-Groups": "students"}
-    ada, eve = ({"X-User": name, **of_page} for name in ("ada", "eve"))
+    ada, eve = ({"X-User": name, "Origin": "http://localhost", "X-Groups": "students"} for name in "ae")
     settings: dict[str, Any] = {"sign_in": sign_in, "proxies": proxy, "public_url": "http://localhost"}
     with application(home, address=proxy, **settings) as client:
         path, feed_id = made(client, headers=ada)
@@ -178,15 +177,13 @@ def test_a_persons_feed_has_the_persons_rights_and_ends_some_days_later(home):
         assert client.delete(f"/api/v1/feeds/{feed_id}", headers=eve).status_code == 404
         age(home, feed_id)
         assert client.get(path).status_code == 404
-        client.get("/api/v1/feeds", headers=ada)
-        assert client.get(path).status_code == 200
-        client.get("/api/v1/feeds", headers=ada | {"X-Groups": "guests"})
-        assert client.get(path).status_code == 404
+        for group, status in (("students", 200), ("guests", 404)):
+            client.get("/api/v1/feeds", headers=ada | {"X-Groups": group})
+            assert client.get(path).status_code == status
         age(home, feed_id)
-        made(client, headers=ada)
-        assert feed_id in feeds_of(home)
-        made(client, headers=eve)
-        assert feed_id not in feeds_of(home)
+        for owner, remains in ((ada, True), (eve, False)):
+            made(client, headers=owner)
+            assert (feed_id in feeds_of(home)) is remains
 
 
 def feeds_of(home):

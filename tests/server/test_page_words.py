@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from base.notes import with_codes
-from server.html import FOLDER, LANGUAGES, accepted_language, page_files
+from server.html import FOLDER, LANGUAGES, accepted_language
 from server.problems import error_classes
 
 SAID = re.compile(r'\bt\("([^"]+)"')
@@ -27,18 +26,12 @@ def test_both_languages_have_the_same_words_with_the_same_places():
         assert set(PLACE.findall(korean[key])) <= set(PLACE.findall(text)), key
 
 
-@pytest.mark.parametrize("script", sorted(FOLDER.glob("*.js")), ids=lambda path: path.name)
-def test_all_that_a_script_says_is_there(script):
-    said = set(SAID.findall(script.read_text("utf-8")))
-    assert said <= words_of("en").keys()
-
-
-def test_the_first_view_is_small():
-    files = page_files()
-    preloaded = files.modules("main.js", "columns.js")
-    first = ["page.css", "words/ko.json", *preloaded]
-    assert sum(len(files.files[name].content) for name in first) < 100_000
-    assert sum(len(files.files[name].packed) for name in first) < 60_000
+def test_all_that_a_script_says_and_every_problem_has_words():
+    said = {word for script in FOLDER.glob("*.js") for word in SAID.findall(script.read_text("utf-8"))}
+    assert len(said) > 100
+    problems = {f"problem_{code}" for code in ("unexpected", *(kind.code for kind in error_classes()))}
+    for language in LANGUAGES:
+        assert said | problems <= words_of(language).keys()
 
 
 @pytest.mark.parametrize(
@@ -57,29 +50,3 @@ def test_the_first_view_is_small():
 def test_the_browser_says_which_language(header, language):
     assert accepted_language(header) == language
     assert language in LANGUAGES
-
-
-def test_every_problem_that_a_reader_meets_has_words_in_both_languages():
-    codes = {"unexpected", *(kind.code for kind in error_classes())}
-    for language in LANGUAGES:
-        assert {f"problem_{code}" for code in codes} <= words_of(language).keys()
-
-
-@pytest.mark.parametrize(
-    ("call", "codes"),
-    [
-        ({"way": "paper-qa-6"}, {"passages_by_words"}),
-        ({"way": "paper-qa-1", "topic": "SAMPLE-BAT-011"}, {"passages_filled_in"}),
-        (
-            {"strategy": {"en": ["of"], "exclude": [{"en": "barley"}], "years": [2000, None]}},
-            {"nothing_in_keywords"},
-        ),
-        ({"method": "or", "exclude": ["rice"]}, {"strategy_ignored"}),
-    ],
-    ids=str,
-)
-def test_every_note_of_an_answer_has_a_code(api, call, codes):
-    question = "Which barley mildew fungicide did the author of the aerogel paper test?"
-    answer = api.post("/api/v1/ask", json=call | {"question": question}).json()
-    assert codes <= {code["code"] for code in answer["note_codes"]}
-    assert with_codes(answer["notes"], answer["note_codes"]) == answer["notes"]

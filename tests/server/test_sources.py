@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.http_server import Handler
 from tests.http_server import serving as serving_http
-from tests.server.running import UNLIMITED, add_key, application, wait_for
+from tests.server.running import UNLIMITED, add_key, application, tool_call, wait_for
 from tests.server.sse import events_of
 
 FOREIGN: dict[str, Any] = {
@@ -26,6 +25,7 @@ FOREIGN: dict[str, Any] = {
     },
 }
 SECRET = "sehr-geheim-0815"
+DOI = "https://doi.org/10.1234/aero.17"
 
 
 class Theirs(Handler):
@@ -42,17 +42,13 @@ class Theirs(Handler):
         self.answer(200, answer | {"aggregations": {"counts": {"buckets": buckets}}})
 
 
-class Hanging(Handler):
-    """One that takes the call, and does not answer."""
+class Broken(Handler):
+    """One that answers something else, once it may."""
+
+    go_on = threading.Event()
 
     def post(self) -> None:
-        time.sleep(60)
-
-
-class Garbage(Handler):
-    """One that answers something else."""
-
-    def post(self) -> None:
+        self.go_on.wait(60)
         self.answer(200, {"hits": "inhalt at 10.0.0.7"})
 
 
@@ -67,11 +63,6 @@ def declare_theirs(patch, name, url, **keys):
     declare(patch, name, kind="elasticsearch", url=url, index="books", api_key=SECRET, **mapped | keys)
 
 
-def offering(home, names, **server):
-    """Run the application, which offers these sources, in this process."""
-    return application(home, sources=names, **{**UNLIMITED, **server})
-
-
 @pytest.fixture(scope="module")
 def theirs():
     with serving_http(Theirs) as url:
@@ -79,12 +70,17 @@ def theirs():
 
 
 @pytest.fixture
-def client(sample_home, theirs, monkeypatch):
-    """Offer the sample as a source, and somebody else's server."""
-    declare(monkeypatch, "ours", kind="index", index=NAME)
+def declared(theirs, monkeypatch):
+    """Declare the sample as two sources, and somebody else's server."""
+    for name in ("ours", "hidden"):
+        declare(monkeypatch, name, kind="index", index=NAME)
     declare_theirs(monkeypatch, "theirs", theirs)
-    declare(monkeypatch, "hidden", kind="index", index=NAME)
-    with offering(sample_home, "ours,theirs") as client:
+
+
+@pytest.fixture
+def client(sample_home, declared):
+    """Offer the sample as a source, and somebody else's server."""
+    with application(sample_home, sources="ours,theirs", **UNLIMITED) as client:
         yield client
 
 
@@ -108,7 +104,7 @@ def test_a_search_of_listed_sources_names_them_and_where_each_paper_is(client):
     assert (result["index"], result["sources"]) == (None, ["ours", "theirs"])
     by_id = {hit["doc_id"]: hit for hit in result["hits"]}
     assert by_id["theirs:B17"]["found_in"] == [{"source": "theirs", "id": "B17"}]
-    assert by_id["theirs:B17"]["url"] == "https://doi.org/10.1234/aero.17"  # its own is no web address
+    assert by_id["theirs:B17"]["url"] == DOI  # its own is no web address
     assert "ours:SAMPLE-BAT-011" in by_id
 
 
@@ -120,64 +116,52 @@ def test_what_is_not_offered_is_not_there(client, name):
 
 
 def test_papers_of_sources_are_exported_by_question_and_by_id(client):
-    sources = ["ours", "theirs"]
-    asked = client.get("/api/v1/export", params={"question": ENGLISH, "sources": sources, "format": "jsonl"})
-    titles = [json.loads(line)["title"] for line in asked.text.splitlines()]
-    assert FOREIGN["_source"]["titel"] in titles
+    def exported(**call):
+        return client.post("/api/v1/export", json={"sources": ["ours", "theirs"], "format": "jsonl"} | call)
+
+    records = [json.loads(line) for line in exported(question=ENGLISH).text.splitlines()]
+    assert FOREIGN["_source"]["titel"] in {record["title"] for record in records}
     ids = ["theirs:B17", "ours:SAMPLE-BAT-011", "ours:none", "B17"]
-    marked = client.post("/api/v1/export", json={"ids": ids, "sources": sources, "format": "jsonl"})
-    records = [json.loads(line) for line in marked.text.splitlines()]
-    assert [record["doc_id"] for record in records] == ids[:2]
+    marked = exported(ids=ids)
+    assert [json.loads(line)["doc_id"] for line in marked.text.splitlines()] == ids[:2]
     assert marked.headers["X-Missing-Papers"] == "2"
     assert marked.headers["Content-Disposition"].count("ours-theirs.jsonl")
-    one = client.post(
-        "/api/v1/export", json={"ids": ["SAMPLE-BAT-011"], "sources": ["ours"], "format": "ris"}
-    )
+    one = exported(ids=["SAMPLE-BAT-011"], sources=["ours"], format="ris")
     assert one.text.startswith("TY  - ")
 
 
-@pytest.mark.parametrize("server", [Hanging, Garbage])
-def test_a_source_that_fails_is_a_note_and_tells_nothing_of_itself(sample_home, monkeypatch, server):
-    with serving_http(server) as url:
-        declare(monkeypatch, "ours", kind="index", index=NAME)
-        declare_theirs(monkeypatch, "broken", url, timeout_s=0.5, answer_bytes=1_000_000)
-        with offering(sample_home, "ours,broken") as client:
+@pytest.mark.parametrize("hangs", [False, True])
+def test_a_source_that_fails_is_a_note_tells_nothing_of_itself_and_leaves_slots_for_others(
+    sample_home, declared, monkeypatch, hangs
+):
+    monkeypatch.setattr(Broken, "go_on", go_on := threading.Event())
+    if not hangs:
+        go_on.set()
+    call = {"question": ENGLISH, "sources": ["broken"]}
+    offered: dict[str, Any] = {"sources": "ours,broken", "searches_at_once": 1, "sources_at_once": 4}
+    with serving_http(Broken) as url:
+        declare_theirs(monkeypatch, "broken", url, timeout_s=60, answer_bytes=1_000_000)
+        with (
+            application(sample_home, **offered, **UNLIMITED) as client,
+            ThreadPoolExecutor(4) as threads,
+        ):
+            if hangs:
+                asked = [threads.submit(client.post, "/api/v1/search", json=call) for _ in range(3)]
+                wait_for(lambda: sum(each.done() for each in asked), lambda done: done == 1)
+                assert client.post("/api/v1/search", json={"question": ENGLISH}).status_code == 200
+                go_on.set()
+                codes = sorted(each.result().json()["code"] for each in asked)
+                assert codes == ["source-failed", "source-failed", "too-busy"]
             result = found(client, "ours", "broken")
             assert [note for note in result["notes"] if "'broken'" in note]
             assert result["hits"][0]["doc_id"].startswith("ours:")
             alone = refused(client, 502, "source-failed", sources=["broken"])
-            call = {"question": ENGLISH, "sources": ["broken"]}
-            headers = {"Accept": "text/event-stream"}
-            with client.stream("POST", "/api/v1/ask", json=call, headers=headers) as answer:
-                *_, last = events_of(answer.iter_lines())
+            streamed = client.post("/api/v1/ask", json=call, headers={"Accept": "text/event-stream"})
+            *_, last = events_of(streamed.text.splitlines())
             assert (last.name, last.data["code"]) == ("error", "source-failed")
     told = f"{result['notes']} {alone} {last.data}"
     for hidden in (url, url.rpartition(":")[2], "inhalt", "10.0.0.7", "books", SECRET, "elsewhere"):
         assert hidden not in told
-
-
-def test_a_source_that_hangs_leaves_slots_for_others(sample_home, monkeypatch):
-    go_on = threading.Event()
-
-    class HangingForNow(Garbage):
-        def post(self) -> None:
-            go_on.wait(60)
-            super().post()
-
-    with serving_http(HangingForNow) as url:
-        declare_theirs(monkeypatch, "broken", url, timeout_s=60)
-        with (
-            offering(sample_home, "broken", searches_at_once=1, sources_at_once=4) as client,
-            ThreadPoolExecutor(4) as threads,
-        ):
-            call = {"question": ENGLISH, "sources": ["broken"]}
-            asked = [threads.submit(client.post, "/api/v1/search", json=call) for _ in range(3)]
-            wait_for(lambda: sum(each.done() for each in asked), lambda done: done == 1)
-            itself = client.post("/api/v1/search", json={"question": ENGLISH})
-            assert itself.status_code == 200
-            go_on.set()
-            codes = sorted(each.result().json()["code"] for each in asked)
-    assert codes == ["source-failed", "source-failed", "too-busy"]
 
 
 @pytest.mark.parametrize(
@@ -189,12 +173,9 @@ def test_a_source_that_hangs_leaves_slots_for_others(sample_home, monkeypatch):
         ({"indexes": (NAME,), "sources": ("ours",)}, ["ours"], True),
     ],
 )
-def test_a_key_that_is_limited_opens_the_sources_that_it_names(
-    home, theirs, monkeypatch, rights, sources, index
-):
-    declare(monkeypatch, "ours", kind="index", index=NAME)
-    declare_theirs(monkeypatch, "theirs", theirs)
-    with offering(home, "ours,theirs", headers={"X-API-Key": add_key(home, **rights)}) as client:
+def test_a_key_that_is_limited_opens_the_sources_that_it_names(home, declared, rights, sources, index):
+    headers = {"X-API-Key": add_key(home, **rights)}
+    with application(home, sources="ours,theirs", headers=headers, **UNLIMITED) as client:
         listed = client.get("/api/v1/sources").json()["sources"]
         assert [each["name"] for each in listed] == sources
         for name, value, opens in (
@@ -218,10 +199,8 @@ def test_a_source_is_a_model_whose_citations_lead_to_the_web(client):
         made = chat(client, model).json()
         message = made["choices"][0]["message"]
         assert made["model"] == model
-        assert "https://doi.org/10.1234/aero.17" in message["content"]
-        assert {each["url_citation"]["url"] for each in message["annotations"]} == {
-            "https://doi.org/10.1234/aero.17"
-        }
+        assert DOI in message["content"]
+        assert {each["url_citation"]["url"] for each in message["annotations"]} == {DOI}
     without = chat(client, "source:ours").json()["choices"][0]["message"]
     assert "/papers/" not in without["content"]
     refusal = chat(client, "source:hidden")
@@ -229,56 +208,47 @@ def test_a_source_is_a_model_whose_citations_lead_to_the_web(client):
     assert "source:ours" in refusal.json()["error"]["message"]
 
 
-def called(client, tool, arguments):
-    """Call a tool over HTTP."""
-    call = {"name": tool, "arguments": arguments}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-    headers = {"Accept": "application/json, text/event-stream"}
-    result = client.post("/mcp", json=message, headers=headers).json()["result"]
-    return result if result.get("isError") else result["structuredContent"]
-
-
 def test_tools_search_fetch_and_answer_over_sources(client):
-    sources = ["ours", "theirs"]
-    found = called(client, "search", {"query": ENGLISH, "sources": sources})["results"]
-    [theirs] = [paper for paper in found if paper["id"] == "source:theirs:B17"]
-    assert theirs["url"] == "https://doi.org/10.1234/aero.17"
-    fetched = called(client, "fetch", {"id": theirs["id"]})
+    def called(tool, **arguments):
+        return tool_call(client, tool, arguments)["structuredContent"]
+
+    asked = {"question": ENGLISH, "sources": ["ours", "theirs"]}
+    results = called("search", query=ENGLISH, sources=["ours", "theirs"])["results"]
+    [theirs] = [paper for paper in results if paper["id"] == "source:theirs:B17"]
+    assert theirs["url"] == DOI
+    fetched = called("fetch", id=theirs["id"])
     assert (fetched["id"], fetched["text"]) == (theirs["id"], FOREIGN["_source"]["inhalt"])
-    listed = called(client, "find_papers", {"question": ENGLISH, "sources": sources})["papers"]
-    [book] = [paper for paper in listed if paper["id"] == theirs["id"]]
+    [book] = [paper for paper in called("find_papers", **asked)["papers"] if paper["id"] == theirs["id"]]
     assert book["url"] == theirs["url"]
-    answer = called(client, "ask", {"question": ENGLISH, "sources": sources})
-    assert {each["id"].split(":")[1] for each in answer["references"]} <= {*sources}
-    for tool, arguments in [
+    references = called("ask", **asked)["references"]
+    assert {each["id"].split(":")[1] for each in references} <= {*asked["sources"]}
+    for tool, arguments in (
         ("search", {"query": ENGLISH, "sources": ["hidden"]}),
         ("find_papers", {"question": ENGLISH, "sources": ["hidden"]}),
         ("fetch", {"id": "source:ours:none"}),
         ("fetch", {"id": "source:hidden:SAMPLE-BAT-011"}),
-    ]:
-        assert called(client, tool, arguments)["isError"]
+    ):
+        assert tool_call(client, tool, arguments)["isError"]
 
 
 def test_papers_are_found_in_sources_and_the_search_is_gone_on_with_there(client, theirs):
+    path = "/api/v1/find-papers"
     call = {"question": ENGLISH, "sources": ["ours", "theirs"], "max_papers": 5}
-    found = client.post("/api/v1/find-papers", json=call).json()
+    found = client.post(path, json=call).json()
     assert (found["index"], found["sources"]) == (None, ["ours", "theirs"])
     assert found["spent"]["papers"] == 5
-    resumed = client.post("/api/v1/find-papers", json={"resume": found["search"], "max_papers": 300}).json()
+    resumed = client.post(path, json={"resume": found["search"], "max_papers": 300}).json()
     assert resumed["sources"] == ["ours", "theirs"]
-    book = next(paper for paper in resumed["papers"] if paper["id"] == "theirs:B17")
-    assert book["url"] == "https://doi.org/10.1234/aero.17"  # its own begins with javascript:
-    streamed = client.post("/api/v1/find-papers", json=call, headers={"Accept": "text/event-stream"})
-    *events, last = events_of(streamed.text.splitlines())
-    told = {
-        paper["id"]: paper for event in events if event.name == "papers" for paper in event.data["papers"]
-    }
-    assert told["theirs:B17"]["url"] == book["url"]
+    [book] = [paper for paper in resumed["papers"] if paper["id"] == "theirs:B17"]
+    assert book["url"] == DOI  # its own begins with javascript:
+    streamed = client.post(path, json=call, headers={"Accept": "text/event-stream"}).text
+    *_, last = events_of(streamed.splitlines())
     assert [paper["id"] for paper in last.data["papers"]] == [paper["id"] for paper in found["papers"]]
-    for text in (client.get(f"/api/v1/find-papers/{found['search']}").text, streamed.text):
+    for text in (client.get(f"{path}/{found['search']}").text, streamed):
         assert theirs not in text
         assert SECRET not in text
     for other in ({"sources": ["ours"]}, {"index": NAME}):
-        detail = refused(client, 422, "invalid-call", "find-papers", resume=found["search"], **other)
-        assert "None" not in detail
+        assert "None" not in refused(
+            client, 422, "invalid-call", "find-papers", resume=found["search"], **other
+        )
     refused(client, 404, "unknown-source", "find-papers", sources=["hidden"])

@@ -68,12 +68,11 @@ def test_a_question_with_signs_of_a_person_is_not_stored(question, stored):
 
 
 def test_nothing_is_counted_unless_it_is_switched_on(home):
-    for switched_on, number in ((False, 0), (True, 1)):
+    for switched_on in (False, True):
         with application(home, statistics=switched_on) as client:
             assert client.post("/api/v1/search", json={"question": ENGLISH}).status_code == 200
-        assert sum(each["searches"] for each in read_statistics(Store(home), 1)["days"]) == number
-    shown = json.loads(shrag("statistics", "--json", home=home).stdout)
-    assert shown["indexes"] == [{"index": NAME, "searches": 1}]
+        shown = json.loads(shrag("statistics", "--json", home=home).stdout)
+        assert shown["indexes"] == [{"index": NAME, "searches": 1}] * switched_on
 
 
 def test_a_librarian_of_one_index_sees_no_questions_of_another(home):

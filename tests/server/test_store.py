@@ -1,5 +1,6 @@
 """The store: one file for all processes, whole after a kill, and closed to everybody when it is damaged."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -33,15 +34,6 @@ def key(store):
     return made
 
 
-def run(home, code, *arguments):
-    return subprocess.Popen(
-        [sys.executable, "-c", f"import sys; from server.store import Store\n{code}", str(home), *arguments],
-        cwd=ROOT,
-        env=environment_of(home),
-        stdout=subprocess.PIPE,
-    )
-
-
 COUNT = """
 import os
 from pathlib import Path
@@ -56,46 +48,41 @@ for number in range(int(sys.argv[2])):
 """
 
 
-def counts(store):
-    return [int(value) for (value,) in store.rows("SELECT value FROM secrets ORDER BY name")]
-
-
 def test_a_kill_in_the_middle_of_a_change_leaves_the_old_state(store, tmp_path):
     for name, number in (("a", 4), ("b", 9)):
-        run(tmp_path, COUNT, "100", name).communicate()
-        assert counts(store) == [number, number]
+        code = f"import sys; from server.store import Store\n{COUNT}"
+        killed = [sys.executable, "-c", code, str(tmp_path), "100", name]
+        subprocess.run(killed, cwd=ROOT, env=environment_of(tmp_path), check=False)
+        rows = store.rows("SELECT value FROM secrets ORDER BY name")
+        assert [int(value) for (value,) in rows] == [number, number]
 
 
-def damaged(path, how):
-    whole = path.read_bytes()
-    if how == "overwritten":
-        path.write_bytes(b"x" * len(whole))
-    elif how == "cut":
-        path.write_bytes(whole[: len(whole) // 2])
-    elif how == "emptied":
-        path.write_bytes(b"")
-    elif how == "another format":
-        with closing(sqlite3.connect(path)) as database:
-            database.execute("PRAGMA user_version = 99")
-    elif how == "a wrong row":
-        with closing(sqlite3.connect(path)) as database, database:
-            database.execute("UPDATE keys SET role = 'king'")
-    else:
-        path.unlink()
-        if how == "a folder":
-            path.mkdir()
+def change(path, statement):
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(statement)
 
 
-@pytest.mark.parametrize(
-    "how", ["overwritten", "cut", "emptied", "another format", "a wrong row", "vanished", "a folder"]
-)
-def test_a_damaged_store_is_one_clear_error_and_admits_nobody(store, key, tmp_path, how):
-    keys, path = Keys(store), tmp_path / FILE
-    assert keys.find(key[0])
-    store.close()
-    store = Store(tmp_path)
+def replace_by_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES = {
+    "overwritten": lambda path: path.write_bytes(b"x" * path.stat().st_size),
+    "cut": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "emptied": lambda path: path.write_bytes(b""),
+    "another format": lambda path: change(path, "PRAGMA user_version = 99"),
+    "a wrong row": lambda path: change(path, "UPDATE keys SET role = 'king'"),
+    "vanished": os.unlink,
+    "a folder": replace_by_folder,
+}
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+def test_a_damaged_store_is_one_clear_error_and_admits_nobody(key, tmp_path, how):
+    store, path = Store(tmp_path), tmp_path / FILE
     assert Keys(store).find(key[0])
-    damaged(path, how)
+    DAMAGES[how](path)
     stores = {"vanished": [store], "another format": [Store(tmp_path)]}
     for reads in stores.get(how, [store, Store(tmp_path)]):
         with pytest.raises(StoreUnusable) as refused:

@@ -1,4 +1,4 @@
-"""A server of the tests: a group of processes that is started, killed, paused and started again."""
+"""A server of the tests: a group of processes that is started and killed."""
 
 import atexit
 import os
@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
@@ -69,11 +68,6 @@ class Server(ABC):
     def complaint(self) -> str:
         """Return why the server does not answer now, "" if it does."""
 
-    @property
-    def running(self) -> bool:
-        """Whether any process lives, be it paused; some outlive the first for a moment."""
-        return self._first is not None and (self._first.poll() is None or bool(self._states()))
-
     def launch(self) -> None:
         """Run the command and do not wait until it answers."""
         with self._log.open("ab") as log:
@@ -84,9 +78,7 @@ class Server(ABC):
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                # A group to send signals to, in the session of the tests: when these are killed while the
-                # server is paused, Linux hangs up and wakes the group, as nobody is left who could.
-                process_group=0,
+                process_group=0,  # to kill all of them
             )
 
     def wait_until_ready(self, seconds: float) -> None:
@@ -102,38 +94,14 @@ class Server(ABC):
 
     def kill(self) -> None:
         """End all as a power cut would, at once."""
-        self._signal(signal.SIGKILL)
-        wait_until(lambda: "it still runs" if self.running else "", STOP_SECONDS)
-
-    def pause(self) -> None:
-        """Let all hang, from now on: connections are accepted and nothing is answered."""
-        self._signal(signal.SIGSTOP)
-        while set(self._states().values()) - {"T"}:
-            time.sleep(0.01)
-
-    def resume(self) -> None:
-        """Let all go on after a pause."""
-        self._signal(signal.SIGCONT)
+        if self._first is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._first.pid, signal.SIGKILL)
+            self._first.wait(STOP_SECONDS)
 
     def _log_tail(self) -> str:
         said = self._log.read_text(encoding="utf-8", errors="replace") if self._log.exists() else ""
         return "\n".join(said.splitlines()[-LOG_LINES:])
-
-    def _states(self) -> dict[int, str]:
-        """Return the processes of the group that are not mere zombies, each with its state (T is stopped)."""
-        states = {}
-        for entry in Path("/proc").glob("[0-9]*/stat") if self._first else ():
-            with suppress(OSError):
-                # proc_pid_stat(5): pid (name) state parent group; the name may hold anything
-                state, _, group = entry.read_text("utf-8", "replace").rpartition(")")[2].split()[:3]
-                if self._first and int(group) == self._first.pid and state not in "ZX":
-                    states[int(entry.parent.name)] = state
-        return states
-
-    def _signal(self, number: int) -> None:
-        if self._first is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._first.pid, number)
 
 
 @contextmanager
@@ -153,10 +121,6 @@ def available() -> Iterator[None]:
     try:
         yield
     except ServerUnavailable as missing:
-        _without_server(str(missing))
-
-
-def _without_server(reason: str) -> NoReturn:
-    if REQUIRED:
-        pytest.fail(f"{reason} (SHRAG_REQUIRE_SERVICES=1)")
-    pytest.skip(reason)
+        if REQUIRED:
+            pytest.fail(f"{missing} (SHRAG_REQUIRE_SERVICES=1)")
+        pytest.skip(str(missing))

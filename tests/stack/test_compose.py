@@ -133,15 +133,14 @@ def test_the_documented_stack_uses_elasticsearch_mgte_and_vllm(monkeypatch):
 
 def test_a_key_is_sent_to_its_own_service_and_over_http_only_if_env_allows_it(monkeypatch):
     encoder = {"SERVER_ENCODER": "endpoint", "SERVER_ENCODER_URL": "http://encoder.example.org/v1"}
-    keys = {"SHRAG_LLM__API_KEY": "model-key"}
-    settings, _ = settings_in(monkeypatch, **encoder, **keys)
+    model, key = {"SERVER_LLM_URL": "http://llm.example.org/v1"}, {"SHRAG_LLM__API_KEY": "model-key"}
+    settings, _ = settings_in(monkeypatch, **encoder, **key)
     assert settings.indexer.encoder.api_key.get_secret_value() == ""
-    model = {"SERVER_LLM_URL": "http://llm.example.org/v1"}
     for given in (encoder | {"SERVER_ENCODER_KEY": "own-key"}, model):
         with pytest.raises(ValueError, match=r"example\.org"):
-            settings_in(monkeypatch, **given, **keys)
-    settings, _ = settings_in(monkeypatch, **model, **keys, SERVER_LLM_PLAIN_HTTP="true")
-    assert settings.generator.llm.base_url == "http://llm.example.org/v1"
+            settings_in(monkeypatch, **given, **key)
+    settings, _ = settings_in(monkeypatch, **model, **key, SERVER_LLM_PLAIN_HTTP="true")
+    assert settings.generator.llm.base_url == model["SERVER_LLM_URL"]
 
 
 def test_the_image_of_the_server_is_of_this_version_and_unprivileged():

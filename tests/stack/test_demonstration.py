@@ -14,13 +14,9 @@ from tests.indexer.made_corpora import ROOT, build, environment_of
 pytest_plugins = ["tests.generator.sample_index"]
 
 
-def test_an_index_of_the_sample_may_be_replaced(sample_home):
-    settings = IndexerSettings(home=sample_home)
-    check_replaceable("sample", settings)
-    check_replaceable("another", settings)
-
-
-def test_an_index_of_other_papers_is_not_replaced(tmp_path):
+def test_an_index_of_the_sample_may_be_replaced_and_none_of_other_papers(sample_home, tmp_path):
+    for name in ("sample", "another"):
+        check_replaceable(name, IndexerSettings(home=sample_home))
     build(tmp_path, ROOT / "sample" / "held-out" / "papers.jsonl", name="sample")
     with pytest.raises(InvalidCall, match="'sample'"):
         check_replaceable("sample", IndexerSettings(home=tmp_path))

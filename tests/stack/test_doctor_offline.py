@@ -28,39 +28,39 @@ def offline(home, *options, **environment):
 
 
 def of_offline(findings):
-    return {finding["subject"]: finding["status"] for finding in findings if finding["check"] == "offline"}
+    """Return the statuses of the check, and what came of the question."""
+    found = {each["subject"]: each for each in findings if each["check"] == "offline"}
+    statuses = {subject: finding["status"] for subject, finding in found.items()}
+    return statuses, found["a question"]
 
 
 def test_records_are_indexed_and_a_question_is_answered_with_every_address_refused(tmp_path, sample_home):
     code, findings = offline(tmp_path)
-    assert (code, of_offline(findings)) == (0, {"a question": "ok", "addresses": "ok"})
-    assert offline(sample_home, "--name", "sample")[0] == 0
-    question = next(finding for finding in findings if finding["subject"] == "a question")
+    statuses, question = of_offline(findings)
+    assert (code, statuses) == (0, {"a question": "ok", "addresses": "ok"})
     assert question["found"].endswith("answer extractive")
+    assert offline(sample_home, "--name", "sample")[0] == 0
     assert list(tmp_path.iterdir()) == []  # nothing is left in the home
 
 
-def test_the_model_of_the_settings_may_be_asked_and_no_other(tmp_path):
-    with model_server() as server:
-        code, findings = offline(
-            tmp_path, llm__base_url=server.base_url, llm__model="tiny-writer", llm__retries=0
-        )
-    assert (code, of_offline(findings)) == (0, {"a question": "ok", "addresses": "ok"})
-    question = next(finding for finding in findings if finding["subject"] == "a question")
+@pytest.mark.parametrize("message", [None, {"content": KEPT_PROBE}], ids=["answers", "fails"])
+def test_the_model_of_the_settings_may_be_asked_and_fails_although_an_answer_is_quoted(tmp_path, message):
+    with model_server(message=message) as server:
+        model = {"base_url": server.base_url, "model": "tiny-writer", "retries": 0}
+        code, findings = offline(tmp_path, **{f"llm__{name}": value for name, value in model.items()})
+    statuses, question = of_offline(findings)
+    assert (code, statuses["addresses"], question["status"]) == (
+        bool(message),
+        "ok",
+        "wrong" if message else "ok",
+    )
+    if message:
+        assert "extractive answer" in question["found"]
+        assert "language model" in question["remedy"]
+        return
     assert question["found"].endswith("answer tiny-writer")
     asked = [body["response_format"]["json_schema"]["name"] for body in server.bodies]
     assert asked == ["probe", "keywords", "keywords", "answer"]  # keywords of each language
-
-
-def test_a_model_that_fails_is_wrong_although_an_answer_is_quoted_in_its_place(tmp_path):
-    with model_server(message={"content": KEPT_PROBE}) as server:
-        code, findings = offline(
-            tmp_path, llm__base_url=server.base_url, llm__model="tiny-writer", llm__retries=0
-        )
-    assert (code, of_offline(findings)) == (1, {"a question": "wrong", "addresses": "ok"})
-    question = next(finding for finding in findings if finding["subject"] == "a question")
-    assert "extractive answer" in question["found"]
-    assert "language model" in question["remedy"]
 
 
 def test_an_attempt_to_leave_is_wrong_and_told_with_its_stack(tmp_path, monkeypatch):

@@ -1,70 +1,44 @@
 """Where the server may be reached, and by which names."""
 
 import socket
+from typing import Any
 
 import pytest
 
 from tests.generator.sample_index import ENGLISH, shrag
-from tests.server.running import application, serving
+from tests.server.running import application
+
+# Settings, and the status of a read by the name of the host.
+HOSTS: list[tuple[dict[str, Any], dict[str, int]]] = [
+    (
+        {"host": "0.0.0.0"},
+        {"evil.example": 421, "192.0.2.7": 200, socket.gethostname(): 200},
+    ),
+    (
+        {"allowed_hosts": "search.example.org, other.example", "origins": "https://a.example"},
+        dict.fromkeys(("localhost", "127.0.0.1:80", "[::1]", "search.example.org", "OTHER.example:80"), 200)
+        | dict.fromkeys(("evil.example", "search.example.org.evil.example", "xsearch.example.org"), 421),
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "variables"),
-    [
-        (["--host", "0.0.0.0"], {}),
-        (["--host", "::"], {}),
-        ([], {"server__public_url": "https://search.example.org"}),
-        ([], {"server__allowed_hosts": "search.example.org"}),
-        ([], {"server__proxies": "127.0.0.1"}),
-    ],
-)
-def test_reached_from_elsewhere_it_starts_with_keys_or_when_told_so(tmp_path, arguments, variables):
-    refused = shrag("serve", "--port", "0", *arguments, home=tmp_path, **variables)
-
-    assert refused.returncode == 2
-    assert len(refused.stderr.strip().splitlines()) == 1
-    assert "shrag keys create" in refused.stderr
-    assert "--open" in refused.stderr
-
-
-@pytest.mark.slow
-def test_with_a_key_or_open_it_starts_there(home):
-    with serving(home, home / "log", "--host", "0.0.0.0", "--open") as server:
-        assert server.get("/api/v1/indexes").status_code == 200
+@pytest.mark.parametrize(("settings", "expected"), HOSTS, ids=["reached from elsewhere", "named"])
+def test_it_answers_to_its_own_names_alone(sample_home, settings, expected):
+    with application(sample_home, open=True, **settings) as server:
+        read = {host: server.get("/api/v1/indexes", headers={"Host": host}).status_code for host in expected}
+        assert read == expected
         assert server.get("/metrics").status_code == 401
-        for name, status in (("evil.example", 421), ("192.0.2.7", 200), (socket.gethostname(), 200)):
-            assert server.get("/api/v1/indexes", headers={"Host": name}).status_code == status
-    shrag("keys", "create", home=home)
-    with serving(home, home / "log", "--host", "0.0.0.0") as server:
-        assert server.get("/api/v1/indexes").status_code == 401
-
-
-def test_it_answers_to_its_own_names_alone(sample_home):
-    hosts = "search.example.org, other.example"
-    with application(sample_home, open=True, allowed_hosts=hosts, origins="https://a.example") as server:
-
-        def status(host):
-            return server.get("/api/v1/indexes", headers={"Host": host}).status_code
-
-        for own in ("localhost", "127.0.0.1:80", "[::1]", "search.example.org", "OTHER.example:80"):
-            assert status(own) == 200
-        for foreign in ("evil.example", "search.example.org.evil.example", "xsearch.example.org"):
-            assert status(foreign) == 421
 
 
 def test_pages_of_named_origins_may_ask(sample_home):
+    preflight = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
     with application(sample_home, origins="https://portal.example.org") as server:
-        preflight = {
-            "Access-Control-Request-Method": "POST",
-            "Access-Control-Request-Headers": "authorization",
-        }
         for origin, allowed in (("https://portal.example.org", True), ("https://evil.example", False)):
             headers = {"Origin": origin}
             before = server.options("/api/v1/search", headers=headers | preflight)
             asked = server.post("/api/v1/search", json={"question": ENGLISH}, headers=headers)
-
-            assert (before.headers.get("access-control-allow-origin") == origin) is allowed
-            assert (asked.headers.get("access-control-allow-origin") == origin) is allowed
+            for answer in (before, asked):
+                assert (answer.headers.get("access-control-allow-origin") == origin) is allowed
             assert asked.status_code == (200 if allowed else 403)
             assert "access-control-allow-credentials" not in asked.headers
 

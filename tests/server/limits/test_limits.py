@@ -7,11 +7,9 @@ from typing import Any
 from server.access.keys import KeyLimits
 from server.limits.rates import DAY_S
 from tests.generator.sample_index import ENGLISH, NAME
-from tests.server.running import add_key, application
+from tests.server.running import TOOL_CALLS, add_key, application, message, tool_call
 
 SLOWLY: dict[str, Any] = {"searches_per_minute": 0.2, "search_burst": 3}  # none comes back while a test runs
-LISTING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-TOOLS = {"Accept": "application/json, text/event-stream"}
 
 
 def add(home, role="reader", **limits):
@@ -68,21 +66,16 @@ def test_a_day_has_so_many_searches_and_questions(home):
         assert [each["today"] for each in listed if each["id"] == key["X-API-Key"].split("_")[1]] == [3]
 
 
-def test_what_programs_look_up_of_the_tools_counts_as_reading(home):
+def test_what_programs_look_up_of_the_tools_is_reading_and_the_work_of_a_tool_that_of_the_api(home):
     key = add(home)
     with application(home, reads_per_minute=0.2, read_burst=2) as client:
-        answers = [client.post("/mcp", json=LISTING, headers=TOOLS | key).status_code for _ in range(3)]
-    assert answers == [200, 200, 429]
-
-
-def test_the_work_of_a_tool_counts_as_that_of_the_api(home):
-    params = {"name": "search", "arguments": {"query": ENGLISH}}
-    called = LISTING | {"method": "tools/call", "params": params}
+        listed = (client.post("/mcp", json=message("tools/list"), headers=TOOL_CALLS | key) for _ in "abc")
+        assert [answer.status_code for answer in listed] == [200, 200, 429]
     with application(home, **SLOWLY) as client:
-        first, *_, last = (client.post("/mcp", json=called, headers=TOOLS).json() for _ in range(4))
-        assert call(client).status_code == 429
-    assert not first["result"].get("isError")
-    assert "more calls (search)" in last["result"]["content"][0]["text"]
+        first, *_, last = (tool_call(client, "search", {"query": ENGLISH}, **key) for _ in range(4))
+        assert call(client, key).status_code == 429
+    assert not first.get("isError")
+    assert "more calls (search)" in last["content"][0]["text"]
 
 
 def test_only_reported_nobody_is_refused(home):

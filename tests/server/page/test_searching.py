@@ -1,45 +1,26 @@
-"""A search on the page: what it shows, what it is narrowed by, and that its address shows the same again."""
+"""A search on the page: its first view, its address, an expression, its widths, its print."""
 
-import re
-
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, KOREAN
 from tests.server.page.axe import findings
-from tests.server.page.browser import PHONE
-from tests.server.page.walking import (
-    QUESTIONS,
-    address,
-    documents,
-    hits,
-    in_both_languages,
-    search,
-    settled,
-    shown,
-)
+from tests.server.page.browser import PHONE, WIDE
+from tests.server.page.walking import address, documents, hits, in_both_languages, search, settled, shown
 
 
 @in_both_languages
-def test_a_question_or_an_example_finds_papers_with_what_was_found_in_them_marked(reader, language):
+def test_an_example_is_asked_in_the_language_of_the_browser(reader, language):
     page = reader.open(language=language)
     examples = page.locator("#examples button")
     expect(examples).to_have_count(3)
     text = examples.nth(1).inner_text()
     examples.nth(1).click()
     expect(page.locator("#question")).to_have_value(text)
-    expect(hits(page).first).to_be_visible()
-    search(page, QUESTIONS[language])
-    expect(page.locator("#question")).to_have_value(QUESTIONS[language])
     expect(hits(page)).to_have_count(10)
     settled(page)
-    for part in ("h3", ".snippet"):
-        expect(page.locator(f"#hits {part} mark").first).to_be_visible()
-        langs = page.locator(f"#hits {part}").evaluate_all("all => all.map((each) => each.lang)")
-        assert set(langs) <= {"ko", "en"}
+    langs = page.locator("#hits h3").evaluate_all("all => all.map((each) => each.lang)")
+    assert set(langs) <= {"ko", "en"}
     expect(page.locator("#hits")).not_to_contain_text("query_")  # every query has its name in the language
-    expect(page.locator("#status")).to_contain_text("10")
-    assert QUESTIONS[language][:20] in page.title()
 
 
 def first_is(page: Page, document: str) -> None:
@@ -74,41 +55,6 @@ def test_the_address_opens_the_same_again_for_others_and_on_the_way_back(reader)
     assert documents(copied) == shown
     expect(copied.locator("#year")).to_have_value("2015..2024")
     expect(copied.locator("#exclude")).to_have_value("sodium")
-
-
-@pytest.mark.parametrize(
-    ("facet", "option"),
-    [("year", "#year"), ("lang", "#lang"), ("journal", "#journal"), ("author", "#author")],
-)
-def test_a_facet_narrows_the_search_to_as_many_papers_as_it_says(reader, facet, option):
-    page = shown(reader, address("battery", k=50))
-    before = hits(page).count()
-    value = page.locator(f'[data-facet="{facet}"] button:not(:disabled)').last
-    said = int(re.findall(r"\d+", value.get_attribute("aria-label") or value.inner_text())[-1])
-    value.click()
-    expect(page.locator(option)).not_to_have_value("")
-    expect(page.locator("[data-condition]")).to_have_count(1)
-    expect(hits(page)).to_have_count(said)
-    expect(page.locator(f'[data-facet="{facet}"] button[aria-pressed="true"]')).to_have_count(1)
-    page.locator("[data-condition] button").click()
-    expect(hits(page)).to_have_count(before)
-    expect(page.locator(option)).to_have_value("")
-
-
-@in_both_languages
-def test_a_rank_is_explained(reader, language):
-    page = reader.open(address(QUESTIONS[language]), language=language, bypass_csp=True)
-    why = hits(page).first.get_by_role("button", expanded=False).first
-    why.focus()
-    why.press("Enter")
-    account = hits(page).first.locator("[data-explanation]")
-    expect(account.locator(".parts .number").first).to_have_text(re.compile(r"\d"))
-    scores = account.locator("tbody td:last-child").all_inner_texts()
-    assert scores == sorted(scores, key=float, reverse=True)
-    page.locator("#options-toggle").click()
-    assert findings(page) == []
-    hits(page).first.get_by_role("button", expanded=True).click()
-    expect(account).to_be_hidden()
 
 
 @in_both_languages
@@ -154,34 +100,23 @@ def test_on_a_phone_filters_results_and_answer_are_shown_in_turn(reader):
     expect(hits(page).first).to_be_visible()
 
 
-@in_both_languages
-def test_the_boolean_form_writes_an_expression(reader, language):
-    page = reader.open(language=language)
-    page.locator("#options-toggle").click()
-    page.locator("#expert").click()
-    rows = page.locator(".boolean-rows li")
-    rows.nth(0).locator("input").fill("solid electrolyte")
-    rows.nth(1).locator("select").nth(1).select_option("title")
-    rows.nth(1).locator("input").fill("moisture humidity")
-    rows.nth(1).locator("select").nth(2).select_option("any")
-    rows.nth(2).locator("select").nth(0).select_option("NOT")
-    rows.nth(2).locator("select").nth(1).select_option("author")
-    rows.nth(2).locator("input").fill("Lena Hofstad")
-    expect(page.locator("#question")).to_have_value(
-        '((solid AND electrolyte) AND title:(moisture OR humidity)) NOT author:"Lena Hofstad"'
-    )
-    page.locator("#question").press("Enter")
-    settled(page)
-    expect(page.locator("[data-problem]")).to_have_count(0)
-    for row in (0, 1):
-        rows.nth(row).locator("input").fill("")
-    expect(page.locator("#question")).to_have_value('NOT author:"Lena Hofstad"')
+def test_no_width_and_so_no_size_of_text_scrolls_sideways(reader):
+    page = shown(reader, address(KOREAN, ask=1))
+    for width in (320, 390, 640, 768, 1024, 1280, 2560):
+        page.set_viewport_size({"width": width, "height": 800})
+        for view in ("results", "answer"):
+            if page.locator(f'[data-show="{view}"]').is_visible():
+                page.locator(f'[data-show="{view}"]').click()
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (width, view)
 
 
-@pytest.mark.parametrize("width", [320, 390, 640, 768, 1024, 1280, 2560])
-def test_no_width_and_so_no_size_of_text_scrolls_sideways(reader, width):
-    page = shown(reader, address(KOREAN, ask=1), viewport={"width": width, "height": 800})
-    for view in ("results", "answer"):
-        if page.locator(f'[data-show="{view}"]').is_visible():
-            page.locator(f'[data-show="{view}"]').click()
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+def test_print_gives_question_search_results_and_answer_and_no_buttons(reader):
+    page = shown(reader, address(ENGLISH, ask=1), viewport=WIDE)
+    page.emulate_media(media="print")
+    for part in ("#question", "#queries", "#hits > li", "#answer [data-sentence]", ".print-only"):
+        expect(page.locator(part).first).to_be_visible()
+    for part in (".tools", "#results-tools", ".actions", ".add", "#facets"):
+        expect(page.locator(part).first).to_be_hidden()
+    last = page.locator("#answer-body .colophon").bounding_box()
+    assert last
+    assert last["y"] + last["height"] <= page.evaluate("document.documentElement.scrollHeight")

@@ -107,5 +107,4 @@ def test_a_plain_call_is_answered_with_a_problem_when_the_server_stops(sample_ho
         server.process.terminate()
         answers = [call.result() for call in asked]
         assert server.process.wait(START_S) == 0
-
     assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(503, "stopping")] * 4

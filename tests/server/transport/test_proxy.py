@@ -1,7 +1,10 @@
 """The example of a reverse proxy, run by a real nginx: streams pass at once, over TLS."""
 
+import re
 import shutil
+import socket
 import ssl
+import subprocess
 from contextlib import contextmanager
 
 import httpx
@@ -10,10 +13,10 @@ import pytest
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH
 from tests.http_server import certificate_for
+from tests.indexer.made_corpora import ROOT
 from tests.server.processes.test_stopping import ENDLESS, STREAMED, with_model
 from tests.server.running import START_S as PATIENCE_S
-from tests.server.running import serving
-from tests.server.transport.proxies import example, listening
+from tests.server.running import serving, wait_for
 from tests.service.processes import free_ports
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
@@ -30,7 +33,8 @@ def nginx(folder, server_port):
     temporary = "".join(
         f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
-    changes = {
+    text = (ROOT / "docker" / "proxy" / "nginx.conf").read_text("utf-8")
+    for pattern, value in {
         r"listen 80;": f"listen 127.0.0.1:{plain};",
         r"listen 443 (.*);": rf"listen 127.0.0.1:{tls} \1;",
         r"listen \[::\].*;": "",
@@ -38,13 +42,24 @@ def nginx(folder, server_port):
         r"/etc/ssl/\S+/fullchain.pem": str(chain),
         r"/etc/ssl/\S+/privkey.pem": str(chain),
         r"\nhttp \{": f"\nhttp {{ {temporary}",
-    }
+    }.items():
+        text, count = re.subn(pattern, value, text)
+        assert count, f"nothing of the example is like {pattern}"
     settings = folder / "nginx.conf"
-    settings.write_text(example("nginx.conf", changes), "utf-8")
+    settings.write_text(text, "utf-8")
     extra = f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/errors info;"
     assert NGINX
-    with listening([NGINX, "-c", settings, "-g", extra], f"http://127.0.0.1:{plain}/"):
-        yield plain, tls, chain
+    with subprocess.Popen([NGINX, "-c", settings, "-g", extra]) as process:
+        try:
+            wait_for(lambda: accepts(plain), bool)
+            yield plain, tls, chain
+        finally:
+            process.terminate()
+
+
+def accepts(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import pytest
 from tests.generator.language_model import events, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_ENGLISH
 from tests.server.running import START_S as WAIT_S
-from tests.server.running import serving_with_model, wait_for
+from tests.server.running import TOOL_CALLS, message, post_and_leave, serving_with_model, wait_for
 from tests.server.sse import events_of
 
 STREAM = {"Accept": "text/event-stream"}
@@ -51,6 +51,9 @@ def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unl
     assert sentences_of(found) == answer
     evidence = [event.data["hits"] for event in found if event.name == "evidence"][-1]
     assert [hit["passage_id"] for hit in evidence] == [hit["passage_id"] for hit in plain["evidence"]]
+    cited = {each for sentence in answer for each in sentence["citations"]}
+    assert cited <= {hit["passage_id"] for hit in evidence}
+    assert done["answer"]["abstained"] is (question in {UNANSWERABLE_ENGLISH, "🙂"})
 
 
 def test_questions_at_once_get_the_answers_that_they_get_alone(unlimited):
@@ -59,6 +62,47 @@ def test_questions_at_once_get_the_answers_that_they_get_alone(unlimited):
     with ThreadPoolExecutor(30) as threads:
         found = threads.map(lambda question: streamed(unlimited.url, question=question)[1], questions * 10)
     assert [events[-1].data["answer"] for events in found] == alone * 10
+
+
+SLOWLY = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
+KEYWORDS = streams_out(*events({"ko": ["열폭주"], "en": ["thermal runaway", "cell"]}))
+ASKED = {"question": ENGLISH}
+CHAT = {"model": NAME, "messages": [{"role": "user", "content": ENGLISH}]}
+
+
+def tool(name, **meta):
+    return message("tools/call", {"name": name, "arguments": ASKED, "_meta": meta})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "call", "headers"),
+    [
+        ("/api/v1/ask", ASKED, STREAM),
+        ("/api/v1/ask", ASKED, {}),
+        ("/v1/chat/completions", CHAT, {}),
+        ("/v1/chat/completions", CHAT | {"stream": True}, {}),
+        ("/mcp", tool("ask"), TOOL_CALLS),
+        ("/mcp", tool("ask"), TOOL_CALLS | {"MCP-Protocol-Version": "2025-06-18"}),
+        ("/mcp", tool("find_papers", progressToken=1), TOOL_CALLS),
+    ],
+)
+def test_a_reader_that_leaves_ends_the_models_work(writing_slowly, path, call, headers):
+    server, model = writing_slowly
+    is_tool = path == "/mcp"
+    model.meet(*([] if is_tool else [KEYWORDS]), SLOWLY)
+    asked = model.begun if is_tool else model.second
+    post_and_leave(f"{server.url}{path}", asked, json=call, headers=headers)
+    assert model.closed.wait(WAIT_S)
+    assert server.get("/healthz").status_code == 200
+    assert "Traceback" not in server.log.read_text()
+
+
+@pytest.fixture(scope="module")
+def writing_slowly(sample_home, tmp_path_factory):
+    """Serve the sample with a model, for all tests of readers who leave."""
+    with serving_with_model(sample_home, tmp_path_factory.mktemp("slow"), server__asks_per_minute=0) as both:
+        yield both
 
 
 IN_AN_HOUR = streams_out(*events({"title": "x" * 30_000}), pause_s=0.3)

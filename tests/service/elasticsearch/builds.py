@@ -1,19 +1,16 @@
 """Builds in a cluster, and what came out of them; the command as a user gives it."""
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-import shrag
 from base.progress import Progress, no_progress
 from indexer.ingest import IngestReport, IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import GLOSSARY
 from indexer.versions.store.engines import open_store
+from tests.generator.sample_index import Done, shrag
 from tests.indexer.made_corpora import answers, paper, write_jsonl
 from tests.service.elasticsearch.own_prefix import client_of, environment_of
 
@@ -67,29 +64,19 @@ def versions(settings: IndexerSettings, name: str = NAME) -> tuple[int | None, l
         return store.current(), store.versions()
 
 
-class Command:
-    """The `shrag` command in this process: its exit code, and what it wrote."""
+def run(settings: IndexerSettings, *arguments: str | os.PathLike[str]) -> Done:
+    """Run the `shrag` command in this process."""
+    named = {name.removeprefix("SHRAG_").lower(): value for name, value in environment_of(settings).items()}
+    done: Done = shrag(*arguments, home=named.pop("home"), **named)
+    return done
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self._monkeypatch = monkeypatch
-        self._capsys = capsys
 
-    def __call__(self, settings: IndexerSettings, *arguments: str | os.PathLike[str]) -> tuple[int, str, str]:
-        for name, value in environment_of(settings).items():
-            self._monkeypatch.setenv(name, value)
-        self._monkeypatch.setattr(sys, "argv", ["shrag", *map(str, arguments)])
-        self._capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            shrag.main()
-        written = self._capsys.readouterr()
-        return int(ended.value.code or 0), written.out, written.err
-
-    def told(self, settings: IndexerSettings, *arguments: str | os.PathLike[str], code: int = 1) -> str:
-        """Return the one line in which a command told that it failed."""
-        ended, _, told = self(settings, *arguments)
-        assert ended == code, told
-        [line] = [line for line in told.splitlines() if line.strip()]
-        return line
+def failure_of(settings: IndexerSettings, *arguments: str | os.PathLike[str], code: int = 1) -> str:
+    """Return the one line in which a command told that it failed."""
+    done = run(settings, *arguments)
+    assert done.returncode == code, done.stderr
+    [line] = done.stderr.splitlines()
+    return line
 
 
 class BrokenOff(Exception):

@@ -14,9 +14,8 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from tests.service.building import ServerUnavailable
-from tests.service.elasticsearch.builds import Command
-from tests.service.elasticsearch.own_prefix import delete_all, own_prefix
-from tests.service.elasticsearch.server import START_SECONDS, Access, Server, running_server
+from tests.service.elasticsearch.own_prefix import own_prefix
+from tests.service.elasticsearch.server import START_SECONDS, Access, running_server
 from tests.service.processes import available, wait_until
 
 # Read before the settings of the user are hidden.
@@ -101,29 +100,3 @@ def settings_for(elasticsearch: Access) -> Iterator[Callable[..., IndexerSetting
     """Return a function that makes settings for a home, with a prefix of the module's own."""
     with own_prefix(elasticsearch) as make:
         yield make
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return the `shrag` command in this process."""
-    return Command(monkeypatch, capsys)
-
-
-@pytest.fixture
-def own_server(_server_of_process: Server) -> Server:
-    """Return a server that the test may kill and pause; running and empty when the test begins."""
-    server = _server_of_process
-    server.resume()
-    if not server.running:
-        server.launch()
-    server.wait_until_ready(START_SECONDS)
-    delete_all(server.access, "")
-    return server
-
-
-@pytest.fixture(scope="session")
-def _server_of_process() -> Iterator[Server]:
-    if GIVEN:
-        pytest.skip("SHRAG_TEST_ELASTICSEARCH_URL is set, and the tests do not break a server not theirs")
-    with available(), running_server() as server:
-        yield server

@@ -1,4 +1,4 @@
-"""Elasticsearch servers for the tests, to be killed, paused and started again.
+"""An Elasticsearch server for the tests.
 
     python -m tests.service.elasticsearch.server [--heap 1g] [--java-options ""]
 

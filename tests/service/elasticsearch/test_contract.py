@@ -8,7 +8,7 @@ from indexer.settings import IndexerSettings
 from retriever.queries.boolean import And, Exact, Not, Or, Range, Term, or_query
 from retriever.queries.expert import parse_expression
 from retriever.queries.filters import Filters
-from tests.retriever.made_papers import PAPERS, found, indexed
+from tests.retriever.made_papers import PAPERS, indexed
 from tests.service.elasticsearch.own_prefix import client_of
 
 pytest.register_assert_rewrite(
@@ -76,27 +76,6 @@ def test_expressions_score_as_in_the_embedded_engine(both, expression):
 
     assert embedded
     assert dict(cluster) == pytest.approx(dict(embedded), abs=1.01e-4)
-
-
-QUESTIONS = (
-    "지식 그래프는 학술 검색에서 환각을 줄이는가?",
-    "How do markets trade pangolin wildlife?",
-    "비선형 회귀 모형의 추정 방법",
-    "Which axolotl limbs regrow after quokka counts?",
-    "pangolim trsde routes hallucinaton",
-    "해나리 군집의 이동과 알고리즘 비교",
-)
-
-
-@pytest.mark.parametrize("method", ["or", "paper", "shrag"])
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_a_question_becomes_the_same_queries_and_finds_the_same(both, method, question):
-    embedded, cluster = (found(index, question, method, k=20) for index in both)
-
-    assert (cluster.queries, cluster.notes) == (embedded.queries, embedded.notes)
-    assert [hit.passage_id for hit in cluster.hits] == [hit.passage_id for hit in embedded.hits]
-    expected = [hit.score for hit in embedded.hits]
-    assert [hit.score for hit in cluster.hits] == pytest.approx(expected, abs=2e-4)
 
 
 def test_a_small_window_gives_the_same_hits(both, monkeypatch):

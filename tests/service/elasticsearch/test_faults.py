@@ -2,9 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -13,14 +10,13 @@ from indexer.errors import EngineRefused
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.settings import RetrieverSettings
-from tests.indexer.made_corpora import ROOT, answers
+from tests.indexer.made_corpora import answers
 from tests.needs import mostly_nightly
 from tests.retriever.made_papers import found
-from tests.service.elasticsearch.builds import NAME, Command, build, corpus, some, state, versions
-from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
+from tests.service.elasticsearch.builds import NAME, build, corpus, failure_of, some, state
+from tests.service.elasticsearch.own_prefix import own_prefix
 from tests.service.elasticsearch.proxy import Answer, Proxy, proxy_before
-from tests.service.elasticsearch.server import START_SECONDS, Access, Server
-from tests.test_kill import INDEXER
+from tests.service.elasticsearch.server import Access
 
 QUESTION = "지식 그래프"
 ALONE = RetrieverSettings(drop_incomplete=False)  # else papers without a text are counted beside the search
@@ -76,17 +72,15 @@ def test_a_build_goes_on_when_whole_requests_are_turned_away(status: int, proxy:
     assert state(settings) == state(settings, "undisturbed")
 
 
-def test_when_patience_ends_the_build_ends_with_a_line_and_the_same_command_resumes(
-    proxy: Proxy, settings, command: Command
-):
+def test_when_patience_ends_the_build_ends_with_a_line_and_the_same_command_resumes(proxy: Proxy, settings):
     proxy.fail("_bulk", refusal(429), times=1_000)
-    told = command.told(
+    told = failure_of(
         changed(settings, patience_s=3), "index", settings.home / "papers.jsonl", "--name", NAME
     )
     assert "is overloaded" in told
 
     turn_away(proxy, share=1, times=1_000)
-    told = command.told(
+    told = failure_of(
         changed(settings, patience_s=3), "index", settings.home / "papers.jsonl", "--name", NAME
     )
     assert re.search(r"does not take passage 'P\d+' \(429: .*repeat the command", told)
@@ -129,102 +123,47 @@ def test_documents_whose_answer_got_lost_are_there_once(proxy: Proxy, settings):
     assert state(settings)["documents"] == state(settings, "undisturbed")["documents"]
 
 
-@pytest.fixture
-def spoil(proxy: Proxy):
-    """Return what lets the searches of the next requests fail, and counts the searches of each request."""
+def spoil(proxy: Proxy, kind: str, times: int) -> list[int]:
+    """Let the searches of the next requests fail; return the numbers of searches of each request."""
+    sizes: list[int] = []
 
-    def spoil(kind: str, times: int) -> list[int]:
-        sizes: list[int] = []
+    def answers(_method: str, path: str, body: bytes) -> Answer | None:
+        if "_msearch" not in path:
+            return None
+        sizes.append(len(body.splitlines()) // 2)
+        cause = {"type": kind, "reason": "[node-3][127.0.0.1:27884] disconnected"}
+        failure = {"type": "search_phase_execution_exception", "reason": "all", "root_cause": [cause]}
+        failed = {"responses": [{"error": failure, "status": 500}] * sizes[-1]}
+        return (200, failed) if len(sizes) <= times else None
 
-        def answers(method: str, path: str, body: bytes) -> Answer | None:
-            del method
-            if "_msearch" not in path:
-                return None
-            sizes.append(len(body.splitlines()) // 2)
-            cause = {"type": kind, "reason": "[node-3][127.0.0.1:27884] disconnected"}
-            failure = {"type": "search_phase_execution_exception", "reason": "all", "root_cause": [cause]}
-            failed = {"responses": [{"error": failure, "status": 500}] * sizes[-1]}
-            return (200, failed) if len(sizes) <= times else None
-
-        proxy.answers = answers
-        return sizes
-
-    return spoil
+    proxy.answers = answers
+    return sizes
 
 
-def test_a_search_whose_node_was_lost_is_sent_again_and_told_after_four_times(settings, spoil):
+def test_a_search_whose_node_was_lost_is_sent_again_and_told_after_four_times(proxy: Proxy, settings):
     build(settings, settings.home / "papers.jsonl")
     with open_index(settings, NAME) as index:
         before = [(hit.passage_id, hit.score) for hit in found(index, QUESTION).hits]
         for kind in ("node_disconnected_exception", "connect_transport_exception"):
-            spoil(kind, 2)
+            spoil(proxy, kind, 2)
             assert [(hit.passage_id, hit.score) for hit in found(index, QUESTION).hits] == before
         for kind, told, times in (
             ("node_not_connected_exception", r"cannot search all of .*disconnected", 4),
             ("too_many_clauses", "refused a search", 1),
         ):
-            sizes = spoil(kind, 1_000)
+            sizes = spoil(proxy, kind, 1_000)
             with pytest.raises(EngineRefused, match=told):
                 found(index, QUESTION, settings=ALONE)
             assert len(sizes) == times
 
 
-@pytest.mark.nightly
-def test_an_indexer_that_is_killed_ends_as_if_nothing_had_been(settings):
-    build(settings, settings.home / "papers.jsonl", "undisturbed")
-    for stage in ("indexing", "merging", "glossary", "publishing"):
-        with subprocess.Popen(
-            [sys.executable, "-c", INDEXER, "build", str(settings.home / "papers.jsonl")],
-            env=environment_of(settings)
-            | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "WAITS_AT": stage},
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as process:
-            assert process.stdout
-            for line in process.stdout:
-                if line.strip() == stage:
-                    process.kill()
-        assert versions(settings) == (None, [])
-    build(settings, settings.home / "papers.jsonl")
-    assert state(settings) == state(settings, "undisturbed")
-
-
-# A server that hangs or dies
-
-
-@pytest.fixture
-def indexed(own_server: Server, tmp_path) -> Iterator[IndexerSettings]:
-    with own_prefix(own_server.access) as make:
-        settings = make(tmp_path, cluster={"timeout_s": 60, "patience_s": 3, "settle_s": 0.0})
-        build(settings, corpus(tmp_path, some(0, 40)))
-        yield settings
-
-
-def test_a_server_that_hangs_is_told_with_the_setting_and_later_answers(
-    own_server: Server, indexed: IndexerSettings, command: Command
-):
-    before = answers(indexed)
-    hasty = changed(indexed, timeout_s=2)
-    path = indexed.home / "papers.jsonl"
-    own_server.pause()
+def test_a_server_that_hangs_is_told_with_the_setting_and_later_answers(proxy: Proxy, settings):
+    path = settings.home / "papers.jsonl"
+    build(settings, path)
+    before = answers(settings)
+    proxy.answering.clear()
     for arguments in (("search", QUESTION), ("index", path)):
-        told = command.told(hasty, *arguments, "--name", NAME)
+        told = failure_of(changed(settings, timeout_s=2, patience_s=3), *arguments, "--name", NAME)
         assert re.search(r" 2 s; .* SHRAG_ELASTICSEARCH__TIMEOUT_S", told)
-    own_server.resume()
-    assert answers(indexed) == before
-
-
-@pytest.mark.nightly
-@pytest.mark.timeout(3 * WAITED_S)
-def test_a_build_goes_on_when_a_killed_server_comes_back(own_server: Server, indexed: IndexerSettings):
-    patient = changed(indexed, patience_s=WAITED_S)
-
-    def kill(stage: str, done: int, total: int) -> None:
-        if stage == "merging":
-            own_server.kill()
-            time.sleep(1)
-            own_server.launch()
-
-    build(patient, indexed.home / "papers.jsonl", "disturbed", progress=kill)
-    own_server.wait_until_ready(START_SECONDS)
-    assert state(indexed, "disturbed")["documents"] == state(indexed)["documents"]
+    proxy.answering.set()
+    assert answers(settings) == before

@@ -5,13 +5,11 @@ The few lines of `state` make it, and share nothing with the project. It is neve
 
 import json
 import os
-import sys
-from statistics import mean
 
 import httpx
 import pytest
 
-from generator.pipeline import ask, find
+from generator.pipeline import ask
 from tests.generator.sample_index import ENGLISH, KOREAN, shrag
 from tests.indexer.made_corpora import ROOT
 from tests.needs import mostly_nightly
@@ -96,24 +94,6 @@ def test_ask_quotes_the_right_papers_and_the_index_stays_as_it_was(library, stat
         assert paper_id in evidence
         assert not answered.answer.abstained
     assert state() == before
-
-
-@pytest.mark.nightly
-def test_most_questions_find_a_paper_that_answers_among_the_first_five(library):
-    relevant: dict[str, set[str]] = {}
-    for line in (ROOT / "sample" / "qrels.txt").read_text().splitlines():
-        query_id, _, paper_id, grade = line.split()
-        if int(grade) > 0:
-            relevant.setdefault(query_id, set()).add(paper_id)
-    topics = map(json.loads, (ROOT / "sample" / "topics.jsonl").read_text("utf-8").splitlines())
-    found = {
-        topic["query_id"]: {hit.doc_id for hit in find(topic["question"], sources=[library], k=5).hits}
-        for topic in topics
-        if topic["query_id"] in relevant
-    }
-    share = mean(not relevant[query_id].isdisjoint(papers) for query_id, papers in found.items())
-    sys.stdout.write(f"\nS@5 {share:.3f} of {len(found)}\n")
-    assert share >= 0.9
 
 
 def test_hits_carry_their_record_and_their_source(library, tmp_path):

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from base.errors import InvalidCall
-from indexer.errors import EmptyCorpus, IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex, VersionGone
+from indexer.errors import EmptyCorpus, IndexBusy, IndexDamaged, UnknownIndex
 from indexer.ingest import remove_records
 from indexer.versions.store.elasticsearch import ElasticsearchStore
 from indexer.versions.store.engines import index_names, open_store
@@ -142,19 +142,6 @@ def test_the_last_versions_are_kept_with_their_files(make, tmp_path):
     assert {name[:14] for name in files(settings)} == {"-papers@000002", "-papers@000003"}
 
 
-def test_an_open_version_that_is_removed_is_told_and_one_that_is_kept_answers(settings, tmp_path):
-    build(settings, corpus(tmp_path, some(0, 5)))
-    with open_index(settings, NAME) as opened:
-        for last in (6, 7):
-            build(settings, corpus(tmp_path, some(0, last)), rebuild=True)
-        assert found(opened, "지식 그래프", "or").hits
-        build(settings, corpus(tmp_path, some(0, 8)), rebuild=True)
-        with pytest.raises(VersionGone, match=r"papers@000001.*replaced.*SHRAG_KEEP_VERSIONS"):
-            found(opened, "지식 그래프", "or")
-    with open_store(settings, NAME) as store, pytest.raises(VersionGone):
-        list(store.stored_passages(opened.manifest))
-
-
 def test_names_may_be_long_or_differ_in_capitals_only(settings, tmp_path):
     build(settings, corpus(tmp_path, some(0, 3)), "papers")
     build(settings, corpus(tmp_path, some(0, 3)), long := "가" * 64)
@@ -250,13 +237,6 @@ def test_a_second_machine_searches_with_copies_of_the_files(make, tmp_path):
     assert (third.manifest.version, theirs.read_text()) == (4, "stays")
     kept = {path.parent.name for path in (second.home / NAME / "versions").rglob("*-lexicon.bin")}
     assert kept == {"000004"}
-
-
-def test_a_home_that_files_cannot_be_copied_to_is_told(settings, tmp_path):
-    build(settings, corpus(tmp_path, some(0, 3)))
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(IndexNotWritten, match="SHRAG_HOME"):
-        open_index(settings.model_copy(update={"home": tmp_path / "file"}), NAME)
 
 
 def test_a_second_machine_is_refused_with_host_process_and_time(make, tmp_path):

@@ -1,4 +1,4 @@
-"""The vLLM servers of a test run, on tiny random models.
+"""The vLLM of a test run, on a tiny random model.
 
 Where the machine lacks what they need the tests are skipped, or failed if `SHRAG_REQUIRE_SERVICES=1`.
 """
@@ -11,13 +11,13 @@ import pytest
 
 from generator.settings import LanguageModelSettings
 from tests.service.processes import available
-from tests.service.vllm.server import MODEL, START_SECONDS, Running, Server, running_server
+from tests.service.vllm.server import MODEL, START_SECONDS, Running, running_server
 
 # Read before the settings of the user are hidden.
 GIVEN = os.environ.get("SHRAG_TEST_VLLM_URL", "").rstrip("/")
 
 
-# The first test of a run waits for a start, and one after a kill.
+# The first test of a run waits for a start.
 START = pytest.mark.timeout(START_SECONDS + 300)
 
 
@@ -29,44 +29,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def _chat_server() -> Iterator[Running]:
+def _server() -> Iterator[Running]:
     if GIVEN:
         yield Running(GIVEN)
         return
-    with available(), running_server("chat") as server:
+    with available(), running_server() as server:
         yield server
 
 
 @pytest.fixture
-def vllm(_chat_server: Running) -> Running:
-    """Return the server that all tests of a run share; running and idle when the test begins."""
-    if isinstance(_chat_server, Server):
-        _chat_server.resume()
-        if _chat_server.complaint():
-            _chat_server.restart()
-    _chat_server.wait_for_metric("vllm:num_requests_running", 0)
-    return _chat_server
-
-
-@pytest.fixture
-def own_vllm(vllm: Running) -> Server:
-    """Return the same server to a test that kills or pauses it; the next test gets it restarted."""
-    if not isinstance(vllm, Server):
-        pytest.skip("SHRAG_TEST_VLLM_URL is set, and the tests do not break a server that is not theirs")
-    return vllm
+def vllm(_server: Running) -> Running:
+    """Return the server that all tests of a run share, idle when the test begins."""
+    _server.wait_for_metric("vllm:num_requests_running", 0)
+    return _server
 
 
 @pytest.fixture
 def settings(vllm: Running) -> LanguageModelSettings:
     """Return settings that point at vLLM."""
     return settings_for(f"{vllm.url}/v1")
-
-
-@pytest.fixture(scope="session")
-def encoder_vllm() -> Iterator[Server]:
-    """Return a server that encodes texts."""
-    with available(), running_server("encoder") as server:
-        yield server
 
 
 def settings_for(base_url: str, **changed: object) -> LanguageModelSettings:

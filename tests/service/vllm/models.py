@@ -1,10 +1,9 @@
-"""Tiny models with random weights, made when a test wants them: no weights come from anywhere.
+"""A tiny model with random weights, made when a test wants it: no weights come from anywhere.
 
-Each is the real architecture at a small size, with a tokenizer learnt from the sample corpus, so that a
-server loads and runs it as it would a model that can speak.
+It is the real architecture at a small size, with a tokenizer learnt from the sample corpus, so that a server
+loads and runs it as it would a model that can speak.
 """
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 WORDS = 1_024  # of the vocabulary: bytes, and what the sample writes often
 CONTEXT = 16_384
 DIMENSIONS = 64
-ENCODED_TOKENS = 256
 
 PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 # As Qwen3's own: where `enable_thinking` is false, an empty thought stands before the answer.
@@ -78,34 +76,6 @@ def write_chat_model(folder: Path) -> Path:
     return folder
 
 
-def write_encoder(folder: Path) -> Path:
-    """Write a random BERT of 64 dimensions as a sentence-transformers model: mean pooling, normalised."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.base.modules import Normalize, Transformer
-    from sentence_transformers.sentence_transformer.modules import Pooling
-    from transformers import BertConfig, BertModel
-
-    tokenizer = _word_piece_tokenizer()
-    torch.manual_seed(7)
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=DIMENSIONS,
-        intermediate_size=2 * DIMENSIONS,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        max_position_embeddings=ENCODED_TOKENS,
-        pad_token_id=tokenizer.pad_token_id,
-        initializer_range=0.5,
-    )
-    bare = folder.with_name(f"{folder.name}-bare")
-    BertModel(config).save_pretrained(bare)
-    tokenizer.save_pretrained(bare)
-    words = Transformer(str(bare), max_seq_length=ENCODED_TOKENS)
-    SentenceTransformer(modules=[words, Pooling(DIMENSIONS, "mean"), Normalize()]).save(str(folder))
-    return folder
-
-
 def _byte_level_tokenizer() -> "PreTrainedTokenizerFast":
     """Learn a byte-level BPE, as Qwen's: any text can be written with it, Korean too."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -117,7 +87,7 @@ def _byte_level_tokenizer() -> "PreTrainedTokenizerFast":
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     special: list[Any] = [PAD, START, END]
     learnt.train_from_iterator(
-        _sample_lines(),
+        (ROOT / "sample" / "papers.jsonl").read_text(encoding="utf-8").splitlines(),
         trainers.BpeTrainer(
             vocab_size=WORDS, special_tokens=special, initial_alphabet=alphabet, show_progress=False
         ),
@@ -127,16 +97,3 @@ def _byte_level_tokenizer() -> "PreTrainedTokenizerFast":
     )
     tokenizer.chat_template = CHAT_TEMPLATE
     return tokenizer
-
-
-def _word_piece_tokenizer() -> "PreTrainedTokenizerFast":
-    from tokenizers import BertWordPieceTokenizer
-    from transformers import BertTokenizerFast
-
-    learnt = BertWordPieceTokenizer(strip_accents=False)
-    learnt.train_from_iterator(_sample_lines(), vocab_size=WORDS, show_progress=False)
-    return BertTokenizerFast(tokenizer_object=learnt._tokenizer, model_max_length=ENCODED_TOKENS)
-
-
-def _sample_lines() -> Iterable[str]:
-    return (ROOT / "sample" / "papers.jsonl").read_text(encoding="utf-8").splitlines()

@@ -1,6 +1,6 @@
-"""vLLM servers on the processor for the tests, to be killed, paused and started again.
+"""A vLLM server on the processor for the tests.
 
-    python -m tests.service.vllm.server [--kind chat|encoder]
+    python -m tests.service.vllm.server
 
 starts one by hand with a tiny model, prints the variables that point `shrag` at it, and ends it with Ctrl-C.
 """
@@ -16,15 +16,10 @@ import httpx
 
 from tests.service import processes
 from tests.service.vllm.build import installed_environment
-from tests.service.vllm.models import CONTEXT, write_chat_model, write_encoder
+from tests.service.vllm.models import CONTEXT, write_chat_model
 
 START_SECONDS = 600  # where others keep the cores busy
 MODEL = "tiny-random"
-# Of each kind, vLLM's runner, and what points a user at the server.
-KINDS = {
-    "chat": ("generate", "SHRAG_LLM__BASE_URL={url}/v1 SHRAG_LLM__MODEL={model}"),
-    "encoder": ("pooling", "{url}/v1/embeddings answers for {model}"),
-}
 ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "HF_HUB_OFFLINE": "1",
@@ -32,7 +27,7 @@ ENVIRONMENT = {
     "VLLM_NO_USAGE_STATS": "1",
     "VLLM_DO_NOT_TRACK": "1",
     "VLLM_CPU_KVCACHE_SPACE": "1",
-    # Two servers would bind themselves to the same core.
+    # Several test runs would bind themselves to the same core.
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     "OMP_NUM_THREADS": "1",
     # The process that schedules computes too: one process less to start. (Of vLLM 0.32; without it, slower.)
@@ -74,21 +69,21 @@ class Running:
 
 
 class Server(Running, processes.Server):
-    """A server of ours with a model of a kind, and its processes."""
+    """A server of ours, and its processes."""
 
-    def __init__(self, folder: Path, kind: str, python: Path) -> None:
+    def __init__(self, folder: Path, python: Path) -> None:
         port = processes.free_ports(1)[0]
         Running.__init__(self, f"http://127.0.0.1:{port}")
         self.model = folder / "model"
         options = {
             "model": self.model,
             "served-model-name": MODEL,
-            "runner": KINDS[kind][0],
+            "runner": "generate",
             "host": "127.0.0.1",
             "port": port,
             "dtype": "float32",
             "seed": 0,
-            **({"max-model-len": CONTEXT} if kind == "chat" else {}),
+            "max-model-len": CONTEXT,
         }
         command = [str(python), "-m", "vllm.entrypoints.openai.api_server", "--enforce-eager"]
         command += [f"--{name}={value}" for name, value in options.items()]
@@ -96,15 +91,9 @@ class Server(Running, processes.Server):
         own = {"HOME": str(folder), "VLLM_CACHE_ROOT": str(python.parents[1] / "state")}
         processes.Server.__init__(self, folder, command, ENVIRONMENT | own)
 
-    def restart(self) -> None:
-        """Start it on its port, after ending it where it still runs, and wait until it answers."""
-        self.kill()
-        self.launch()
-        self.wait_until_ready(START_SECONDS)
-
 
 @contextmanager
-def running_server(kind: str = "chat") -> Iterator[Server]:
+def running_server() -> Iterator[Server]:
     """Make a tiny model, start a server on it, and end it and remove its folder however this ends.
 
     Raises:
@@ -114,20 +103,20 @@ def running_server(kind: str = "chat") -> Iterator[Server]:
     """
     python = installed_environment() / "bin" / "python"
     with processes.until_the_end("vllm") as (folder, stack):
-        server = Server(folder, kind, python)
-        (write_chat_model if kind == "chat" else write_encoder)(server.model)
+        server = Server(folder, python)
+        write_chat_model(server.model)
         stack.callback(server.kill)
-        server.restart()
+        server.launch()
+        server.wait_until_ready(START_SECONDS)
         yield server
 
 
 @click.command()
-@click.option("--kind", type=click.Choice(list(KINDS)), default="chat", show_default=True)
-def main(kind: str) -> None:
+def main() -> None:
     """Run vLLM with a tiny random model until Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with running_server(kind) as server, suppress(KeyboardInterrupt):
-        click.echo(KINDS[kind][1].format(url=server.url, model=MODEL))
+    with running_server() as server, suppress(KeyboardInterrupt):
+        click.echo(f"SHRAG_LLM__BASE_URL={server.url}/v1 SHRAG_LLM__MODEL={MODEL}")
         signal.pause()
 
 

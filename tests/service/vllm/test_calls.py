@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import itertools
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import httpx
 import pytest
@@ -39,22 +39,24 @@ class LongText(BaseModel):
     text: Annotated[str, Field(min_length=9_000, max_length=10_000)]
 
 
-async def call(settings: LanguageModelSettings, schema: type[BaseModel], **options):
+async def call(settings: LanguageModelSettings, schema: type[BaseModel], asked: Any = ASKED, **options):
     async with LanguageModel(settings) as model:
-        return await model.complete_json(ASKED, schema, name="test", **options)
+        return await model.complete_json(asked, schema, name="test", **options)
 
 
-def test_an_answer_is_json_of_the_schema(settings):
-    reply = asyncio.run(call(settings, Papers))
+def test_an_answer_is_json_of_the_schema_which_grows_and_whose_tokens_are_counted(vllm: Running, settings):
+    grown: list[Growth] = []
+
+    reply = asyncio.run(call(settings, Papers, on_text=grown.append))
 
     assert isinstance(reply.value, Papers)
     assert 2 <= len(reply.value.papers) <= 3
     assert (reply.model, reply.finish_reason, reply.attempts, reply.repaired) == (MODEL, "stop", 1, False)
-
-
-def test_tokens_are_counted_as_the_server_counts_them(vllm: Running, settings):
-    reply = asyncio.run(call(settings, Papers))
-
+    texts = [one.text for one in grown if one.text]
+    assert len(texts) > 10
+    assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(texts))
+    assert texts[-1] == reply.text
+    assert 0 < reply.first_token_ms <= reply.milliseconds
     whole = {"model": MODEL, "messages": ASKED, "chat_template_kwargs": {"enable_thinking": False}}
     counted = httpx.post(f"{vllm.url}/tokenize", json=whole, timeout=240, trust_env=False).json()
     assert reply.prompt_tokens == counted["count"]
@@ -78,26 +80,10 @@ def test_a_model_that_the_server_does_not_have_is_refused_with_the_next_step(set
 
 
 def test_a_prompt_beyond_the_context_is_refused_by_name(settings):
-    async def call_with(words: int) -> None:
-        async with LanguageModel(settings) as model:
-            long = [{"role": "user", "content": "논문 " * words}]
-            await model.complete_json(long, Papers, name="test")
-
+    long = [{"role": "user", "content": "논문 " * 40_000}]
     with pytest.raises(ModelRefusedCall, match="context") as refused:
-        asyncio.run(call_with(40_000))
+        asyncio.run(call(settings, Papers, long))
     assert refused.value.status == 400
-
-
-def test_an_answer_grows_while_it_is_written(settings):
-    grown: list[Growth] = []
-
-    reply = asyncio.run(call(settings, Papers, on_text=grown.append))
-
-    texts = [one.text for one in grown if one.text]
-    assert len(texts) > 10
-    assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(texts))
-    assert texts[-1] == reply.text
-    assert 0 < reply.first_token_ms <= reply.milliseconds
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])

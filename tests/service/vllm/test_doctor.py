@@ -1,9 +1,7 @@
 """`shrag doctor` before a real vLLM: what it finds, and that it goes nowhere else."""
 
-import pytest
-
-from tests.service.vllm.models import CONTEXT, DIMENSIONS
-from tests.service.vllm.server import MODEL, Running, Server
+from tests.service.vllm.models import CONTEXT
+from tests.service.vllm.server import MODEL, Running
 from tests.stack.asking_the_doctor import doctor, statuses
 
 SUBJECTS = ["reachable", "version", "model", "context", "JSON schema"]
@@ -21,13 +19,3 @@ def test_a_server_that_runs_is_well(vllm: Running, tmp_path):
     assert (code, statuses("language model", found)) == (0, dict.fromkeys(SUBJECTS, "ok"))
     assert found["language model", "version"]["found"].startswith("vLLM 0.32")
     assert found["language model", "context"]["found"] == f"{CONTEXT:,} tokens"
-
-
-@pytest.mark.nightly
-def test_an_endpoint_that_encodes_is_well(encoder_vllm: Server, tmp_path):
-    encoder = {"encoder__provider": "endpoint", "encoder__base_url": f"{encoder_vllm.url}/v1"}
-
-    code, found = doctor(tmp_path, **encoder, encoder__model=MODEL)
-
-    assert (code, found["encoder", "endpoint"]["status"]) == (0, "ok")
-    assert found["encoder", "endpoint"]["found"].startswith(f"{DIMENSIONS} dimensions")

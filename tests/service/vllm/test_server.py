@@ -1,6 +1,6 @@
 """The HTTP server with a real vLLM: an answer as it is written, and a reader who leaves."""
 
-from contextlib import contextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -25,19 +25,9 @@ def server(vllm: Running, sample_home, tmp_path):
         yield server
 
 
-def asking(server: Served, headers=STREAM):
-    return httpx.stream(
-        "POST", f"{server.url}/api/v1/ask", json={"question": ENGLISH}, headers=headers, timeout=WAIT_S
-    )
-
-
-@contextmanager
-def a_call_given_up(vllm: Running):
-    """Check behind the block that one of a question's three calls did not end: two keywords, one answer."""
-    before = vllm.metric(FINISHED)
-    yield
-    vllm.wait_for_metric(RUNNING, 0)
-    assert vllm.metric(FINISHED) - before < 3
+def asking(server: Served):
+    call: dict[str, Any] = {"json": {"question": ENGLISH}, "headers": STREAM, "timeout": WAIT_S}
+    return httpx.stream("POST", f"{server.url}/api/v1/ask", **call)
 
 
 def test_an_answer_comes_as_the_model_writes_it(server: Served, vllm: Running):
@@ -58,7 +48,10 @@ def test_an_answer_comes_as_the_model_writes_it(server: Served, vllm: Running):
 
 
 def test_the_model_stops_when_the_reader_of_a_stream_leaves(server: Served, vllm: Running):
-    with a_call_given_up(vllm), asking(server) as answer:
+    before = vllm.metric(FINISHED)
+    with asking(server) as answer:
         arriving = events_of(answer.iter_lines())  # kept: who drops it closes the connection
         next(arriving)
         vllm.wait_for_metric(RUNNING, 1)
+    vllm.wait_for_metric(RUNNING, 0)
+    assert vllm.metric(FINISHED) - before < 3  # of a question's calls: two keywords, one answer

@@ -79,29 +79,21 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "events": (None, {}, [LOGOUT_EVENT]),
     "nonce": ("n",),
     "sub": (None, ["p-1"]),
+    "": tuple(FORGED.values()),  # signed by others
 }
 
 
+@pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
 @pytest.mark.parametrize(
     ("claim", "value"),  # with ids that do not contain the time
     [pytest.param(claim, each, id=f"{claim}-{n}") for claim in WRONG for n, each in enumerate(WRONG[claim])],
 )
-def test_a_token_with_a_wrong_claim_ends_no_session(browser, provider, claim, value):
+def test_a_wrong_token_ends_no_session(browser, provider, claim, value):
     signed_in(browser, provider)
+    made = claims_for(provider, **({claim: value} if claim else {}))
 
-    answer = log_out(browser, signed(claims_for(provider, **{claim: value})))
+    answer = log_out(browser, signed(made) if claim else value(made))
 
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
-    assert f"({claim})" in answer.json()["error_description"]
-    assert has_access(browser)
-
-
-@pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
-@pytest.mark.parametrize("made", FORGED.values(), ids=FORGED)
-def test_a_token_that_the_provider_did_not_sign_ends_no_session(browser, provider, made):
-    signed_in(browser, provider)
-
-    answer = log_out(browser, made(claims_for(provider)))
-
-    assert answer.status_code == 400
+    assert not claim or f"({claim})" in answer.json()["error_description"]
     assert has_access(browser)

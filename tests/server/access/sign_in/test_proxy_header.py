@@ -33,29 +33,25 @@ def behind_proxy(shared_home, address=PROXY, **settings):
     )
 
 
-def test_the_proxy_names_the_person_and_its_groups(shared_home):
-    with behind_proxy(shared_home) as client:
+def test_the_proxy_names_the_person_by_a_pseudonym_and_its_groups(shared_home, tmp_path, monkeypatch):
+    audit = tmp_path / "audit.jsonl"
+    monkeypatch.setenv("SHRAG_SERVER__AUDIT_FILE", str(audit))
+    staff = {"X-Remote-User": "eve", "X-Remote-Groups": "club,staff", "Origin": "http://localhost"}
+    guest = {"X-Remote-User": "guest", "X-Remote-Groups": "club"}
+    with behind_proxy(shared_home, audit_file=audit) as client:
         session = client.get("/api/v1/session", headers=ADA | {"X-Forwarded-For": "203.0.113.1"}).json()
         assert (session["role"], session["indexes"], session["signed_in"]) == ("reader", [NAME], True)
         assert "ada" not in session["person"]
-        assert client.get("/api/v1/status", headers=ADA).status_code == 403
-        staff = {"X-Remote-User": "eve", "X-Remote-Groups": "club,staff"}
-        assert client.get("/api/v1/status", headers=staff).status_code == 200
-        assert client.get("/api/v1/indexes").status_code == 401
-        without_rights = {"X-Remote-User": "guest", "X-Remote-Groups": "club"}
-        assert client.get("/api/v1/indexes", headers=without_rights).status_code == 403
-
-
-def test_the_audit_log_names_the_person_by_the_pseudonym_alone(shared_home, tmp_path):
-    audit = tmp_path / "audit.jsonl"
-    staff = {"X-Remote-User": "eve", "X-Remote-Groups": "staff", "Origin": "http://localhost"}
-    with behind_proxy(shared_home, audit_file=audit) as client:
+        for path, headers, status in (
+            ("status", ADA, 403),
+            ("status", staff, 200),
+            ("indexes", {}, 401),
+            ("indexes", guest, 403),
+        ):
+            assert client.get(f"/api/v1/{path}", headers=headers).status_code == status
         person = client.get("/api/v1/session", headers=staff).json()["person"]
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setenv("SHRAG_SERVER__AUDIT_FILE", str(audit))
-            assert client.post("/api/v1/keys", json={"sources": ["library"]}, headers=staff).is_success
+        assert client.post("/api/v1/keys", json={"sources": ["library"]}, headers=staff).is_success
     lines = [json.loads(line) for line in audit.read_text().splitlines()]
-
     [created] = [line for line in lines if line.get("event") == "key created"]
     assert (created["by"], created["sources"]) == (person, ["library"])
     assert '"eve"' not in audit.read_text()

@@ -19,7 +19,7 @@ from server.settings import SignInSettings
 from server.store import FILE
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.server.access.sign_in.openid_provider import ABOUT, CLIENT, FORGED, SECRET, providing, signed
-from tests.server.running import application
+from tests.server.running import application, tool_call
 
 OWN = {"Origin": "http://localhost"}
 NOW = int(datetime.now(UTC).timestamp())
@@ -156,15 +156,6 @@ def test_the_command_ends_all_sessions_of_a_person_and_no_others(browser, provid
     assert with_access(browser, cookies) == [False] * 3
 
 
-@pytest.mark.parametrize("groups", [None, [], ["IT"], ["it "], ["*"], {"it": 1}, [["it"]], 7])
-def test_an_account_without_a_known_group_is_refused(browser, provider, groups):
-    provider.user_info = {"sub": "p-1"}
-    answer = come_back(browser, provider.authorize(begin(browser), groups=groups))
-
-    assert answer.status_code == 403
-    assert not has_access(browser)
-
-
 def test_groups_may_be_in_the_user_info_of_the_same_person_only(browser, provider):
     provider.user_info = {"sub": "p-1", "groups": ["library"]}
     signed_in(browser, provider, groups=None)
@@ -175,34 +166,44 @@ def test_groups_may_be_in_the_user_info_of_the_same_person_only(browser, provide
     assert come_back(browser, provider.authorize(begin(browser), groups=None)).status_code == 403
 
 
-# The names of the claims, and values that no valid ID token has.
-WRONG: dict[str, tuple[Any, ...]] = {
-    "nonce": ("another", None, ""),
-    "aud": ("another-client", ["another-client"], None),
-    "azp": ("another",),
-    "iss": ("https://evil.example", None),
-    "sub": (None, "", 7),
-    "exp": (NOW - 120, None, "tomorrow"),
-    "iat": (NOW + 3_600,),
-    "nbf": (NOW + 3_600,),
-    "at_hash": ("of-another-token",),
-    "sign": tuple(FORGED.values()),
-}
+# Changed claims of the ID token, and responses that were changed on their way: none gives access.
+CLAIMS: list[dict[str, Any]] = [
+    *({"groups": groups} for groups in (None, [], ["IT"], ["it "], ["*"], {"it": 1}, [["it"]], 7)),
+    *({"nonce": nonce} for nonce in ("another", None, "")),
+    *({"aud": audience} for audience in ("another-client", ["another-client"], None)),
+    {"aud": [CLIENT, "another"], "azp": "another"},
+    *({"iss": issuer} for issuer in ("https://evil.example", None)),
+    *({"sub": subject} for subject in (None, "", 7)),
+    *({"exp": expires} for expires in (NOW - 120, None, "tomorrow")),
+    {"iat": NOW + 3_600},
+    {"nbf": NOW + 3_600},
+    {"at_hash": "of-another-token"},
+    *({"sign": sign} for sign in FORGED.values()),
+]
+RESPONSES: list[dict[str, Any]] = [
+    {"state": "another"},
+    {"state": ""},
+    {"iss": "https://evil.example"},
+    *({"code": code} for code in ("unknown", "", "x" * 5_000)),
+    {"error": "access_denied"},
+]
+
+
+def refused_at_sign_in(browser, brought):
+    assert come_back(browser, brought).status_code == 403
+    return "shrag" not in browser.cookies and browser.get("/api/v1/indexes").status_code == 401
 
 
 @pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
-@pytest.mark.parametrize(
-    ("claim", "value"),  # with ids that do not contain the time
-    [pytest.param(claim, each, id=f"{claim}-{n}") for claim in WRONG for n, each in enumerate(WRONG[claim])],
-)
-def test_a_forged_token_gives_no_access(browser, provider, claim, value):
-    audience = {"aud": [CLIENT, "another"]} if claim == "azp" else {}
-    forged = audience | {claim: value}
-    answer = come_back(browser, provider.authorize(begin(browser), groups=["it"], **forged))
+@pytest.mark.parametrize("claims", CLAIMS, ids=range(len(CLAIMS)))  # ids without the time
+def test_a_forged_token_or_an_account_without_a_known_group_has_no_access(browser, provider, claims):
+    provider.user_info = {"sub": "p-1"}
+    assert refused_at_sign_in(browser, provider.authorize(begin(browser), **{"groups": ["it"]} | claims))
 
-    assert answer.status_code == 403
-    assert "shrag" not in browser.cookies
-    assert not has_access(browser)
+
+@pytest.mark.parametrize("change", RESPONSES, ids=range(len(RESPONSES)))
+def test_a_response_that_was_changed_gives_no_access(browser, provider, change):
+    assert refused_at_sign_in(browser, provider.authorize(begin(browser)) | change)
 
 
 def test_a_new_key_of_the_provider_is_fetched_when_a_token_needs_it(shared_home):
@@ -218,32 +219,12 @@ def test_a_new_key_of_the_provider_is_fetched_when_a_token_needs_it(shared_home)
             assert come_back(client, provider.authorize(begin(client))).status_code == 403
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"state": "another"},
-        {"state": ""},
-        {"iss": "https://evil.example"},
-        {"code": "unknown"},
-        {"code": ""},
-        {"code": "x" * 5_000},
-        {"error": "access_denied"},
-    ],
-    ids=str,
-)
-def test_a_response_that_was_changed_gives_no_access(browser, provider, change):
-    answer = come_back(browser, provider.authorize(begin(browser)) | change)
-
-    assert answer.status_code == 403
-    assert not has_access(browser)
-
-
 @pytest.mark.parametrize("started", ['[9e9, "\\ud800", "", "", "/"]', "[" * 10_000, "[]", "7"])
 def test_a_changed_cookie_of_a_sign_in_gives_no_access(browser, started):
     suffix = digest_of("x")[:8].hex()
     browser.cookies.set(f"shrag-sign-in-{suffix}", base64.urlsafe_b64encode(started.encode()).decode())
 
-    assert come_back(browser, {"state": "x", "code": "x"}).status_code == 403
+    assert refused_at_sign_in(browser, {"state": "x", "code": "x"})
 
 
 def test_two_tabs_sign_in_at_once_and_each_returns_to_its_page(browser, provider):
@@ -261,25 +242,17 @@ def test_a_browser_keeps_few_of_the_sign_ins_that_it_did_not_finish(browser):
     assert len(browser.cookies) == MOST_STARTED
 
 
-def test_a_response_is_used_once(browser, provider):
+def test_a_response_is_used_once_and_in_the_browser_that_began(browser, provider):
     brought = provider.authorize(begin(browser))
     held = dict(browser.cookies)
     assert come_back(browser, brought).status_code == 303
     browser.cookies.clear()
-    browser.cookies.update(held)
-
-    assert come_back(browser, brought).status_code == 403
-    assert not has_access(browser)
-
-
-def test_a_response_of_the_attackers_sign_in_signs_no_other_browser_in(browser, provider):
-    brought = provider.authorize(begin(browser))
-    browser.cookies.clear()
-
-    assert come_back(browser, brought).status_code == 403
+    assert refused_at_sign_in(browser, brought)
     begin(browser)  # the victim's browser has started one, too
-    assert come_back(browser, brought).status_code == 403
-    assert not has_access(browser)
+    assert refused_at_sign_in(browser, brought)
+    browser.cookies.clear()
+    browser.cookies.update(held)
+    assert refused_at_sign_in(browser, brought)
 
 
 @pytest.mark.parametrize(
@@ -293,13 +266,11 @@ def test_a_response_of_the_attackers_sign_in_signs_no_other_browser_in(browser, 
 )
 def test_nobody_is_sent_to_another_site(to):
     assert local_path(to) == "/"
-    assert local_path("/find?q=a//b&r=<a b>") == "/find?q=a//b&r=%3Ca%20b%3E"
 
 
 def test_a_reader_gains_no_rights_of_others(browser, provider):
     signed_in(browser, provider)
     question = {"question": ENGLISH, "index": NAME}
-
     for path in ("/metrics", "/api/v1/status"):
         assert browser.get(path).status_code == 403
     for path in ("search", "ask", "facets", "keywords", "explain", "find-papers"):
@@ -315,15 +286,10 @@ def test_a_reader_gains_no_rights_of_others(browser, provider):
         f"/v1/models/{NAME}",
         f"/plain?q=methane&index={NAME}",
     ):
-        refused = browser.get(path)
-        assert refused.status_code == 404, path
+        assert browser.get(path).status_code == 404, path
     chat = {"model": NAME, "messages": [{"role": "user", "content": ENGLISH}]}
     assert browser.post("/v1/chat/completions", json=chat, headers=OWN).status_code == 404
-    tool = {"name": "search", "arguments": {"query": ENGLISH, "index": NAME}}
-    called = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
-    accepted = {"Accept": "application/json, text/event-stream"}
-    answer = browser.post("/mcp", json=called, headers=OWN | accepted)
-    assert answer.json()["result"]["isError"]
+    assert tool_call(browser, "search", {"query": ENGLISH, "index": NAME}, **OWN)["isError"]
     assert browser.post("/api/v1/search", json=question | {"index": "other"}, headers=OWN).status_code == 200
 
 
