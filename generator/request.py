@@ -65,6 +65,7 @@ class AskRequest(Recordable):
             keywords=self.keywords,
             exclude=self.exclude,
             conditions=self.conditions,
+            phrases=False,
             skip=self.skip,
         )
 

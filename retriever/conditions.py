@@ -1,4 +1,4 @@
-"""Explicit conditions of a question: fields, -word and NOT, and a few fixed phrases for exclusions and years.
+"""Explicit conditions of a question: fields, quotations, -word, NOT, a few phrases for exclusions and years.
 
 Only these signs count. Everything else is left to a model's strategy, or to the exclusions and filters that a
 person gives. Each condition is shown with the result and can be removed.
@@ -7,18 +7,16 @@ person gives. Each condition is shown with the result and can be removed.
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from indexer.analysis import Analyzer
 from retriever.errors import BadFilter
-from retriever.queries.boolean import Query
 from retriever.queries.filters import FIELDS, parse_language, parse_years
 from retriever.strategy import MAX_CHARACTERS as MAX_THING
 from retriever.strategy import MAX_EXCLUSIONS
 
 MAX_CHARACTERS = 1_000  # a longer text was pasted in and has no conditions
-VALUE = re.compile(r"(?<!\S)(\w+)[:：](?:\"([^\"]+)\"|“([^“”]+)”|([^\s/:：\"“][^\s\"“]*))")
-WRITTEN = frozenset({"author", "doi", "id", "journal", "lang", "title", "type", "year"})
 YEAR = r"(?P<{}>(?:19|20)\d\d)"
 FIRST, LAST = YEAR.format("first"), YEAR.format("last")
 # A thing: the words up to the end of the question or of its clause, or the Korean words before the sign.
@@ -57,54 +55,59 @@ YEARS: Mapping[re.Pattern[str], tuple[int, int]] = {
 }
 
 
-def split_fields(question: str) -> tuple[str, tuple[str, ...]]:
-    """Return a question without its values of fields, and these in the expert language."""
-    fields = []
-
-    def cut(found: re.Match[str]) -> str:
-        value = next(filter(None, found.groups()[1:]))
-        field = FIELDS.get(found[1].lower(), "")
-        if field not in WRITTEN or not _is_value(field, value):
-            return found[0]
-        fields.append(f'{field}:"{value}"')
-        return ""
-
-    remaining = VALUE.sub(cut, question)
-    return (" ".join(remaining.split()), tuple(fields)) if fields else (question, ())
+FIELDS_OF_QUESTIONS = frozenset({"author", "doi", "id", "journal", "lang", "title", "type", "year"})
+PLAIN_VALUE = r"[^\s/:：\"“][^\s\"“]*"
+FIELD = re.compile(
+    rf"(?<![^\s(])(?P<no>-|NOT\s+|(?i:{EXCEPT}|other than)\s+)?(?P<name>[^\W\d_]+)[:：]"
+    rf"(?:\"(?P<quoted>[^\"]+)\"|“(?P<curly>[^“”]+)”"
+    rf"|(?P<plain>{PLAIN_VALUE}?(?=(?:[을를은는만]\s?|\s){KOREAN_EXCEPT}(?:\s|,|$))|{PLAIN_VALUE}))"
+    rf"(?P<korean_no>(?:[을를은는만]\s?|\s)?{KOREAN_EXCEPT}(?=\s|,|$))?"
+)
+PHRASE = re.compile(
+    "|".join(rf"{one}([^{one}{other}]{{2,200}}){other}" for one, other in ('""', "“”", "「」", "『』"))
+)
+OPERATORS = frozenset("AND OR NOT & | ( )".split())
 
 
-def _is_value(field: str, value: str) -> bool:
-    try:
-        return bool(parse_years(value) if field == "year" else field != "lang" or parse_language(value))
-    except BadFilter:
-        return False
+class FieldValue(NamedTuple):
+    """A value of a field, `author:Jang`, that papers must have, or must not have."""
 
+    field: str
+    value: str
+    is_excluded: bool = False
 
-def query_of_fields(fields: Sequence[str], analyzer: Analyzer) -> Query | None:
-    """Return the query of values of fields; None if they have no words."""
-    from retriever.queries.expert import parse_expression
-
-    return parse_expression(" AND ".join(fields), analyzer)
+    @property
+    def text(self) -> str:
+        """The condition in the expert language."""
+        return f'{"NOT " * self.is_excluded}{self.field}:"{self.value}"'
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions of a question, and the question without them (composed, NFC)."""
+    """The conditions of a question, and the question without them (composed, NFC).
+
+    The words of `phrases` remain in the question. `expression` is the whole question in the expert language
+    if nothing else remains of it than fields.
+    """
 
     remaining: str
     exclude: tuple[str, ...] = ()
     years: tuple[int | None, int | None] | None = None
+    fields: tuple[FieldValue, ...] = ()
+    phrases: tuple[str, ...] = ()
+    expression: str = ""
 
 
-def find_conditions(question: str) -> Conditions:
-    """Find the explicit conditions of a question.
+def find_conditions(question: str, *, fields: bool = True) -> Conditions:
+    """Find the explicit conditions of a question; without `fields` these are words.
 
-    Without words besides its conditions, a question has none: it asks for them.
+    Without words or fields besides its exclusions and years, a question has none: it asks for them.
     """
     text = unicodedata.normalize("NFC", question)
     if len(text) > MAX_CHARACTERS:
         return Conditions(text)
-    spans = sorted(_spans(text))
+    words, values = _cut_fields(text) if fields else (text, ())
+    spans = sorted(_spans(words))
     excluded: list[str] = []
     years: tuple[int | None, int | None] | None = None
     pieces, end = [], 0
@@ -119,12 +122,49 @@ def find_conditions(question: str) -> Conditions:
             continue
         else:
             excluded.append(thing)
-        pieces.append(text[end:start])
+        pieces.append(words[end:start])
         end = stop
-    remaining = " ".join(" ".join([*pieces, text[end:]]).split())
-    if not any(map(str.isalnum, remaining)):
+    remaining = " ".join(" ".join([*pieces, words[end:]]).split())
+    found = Conditions(remaining, tuple(dict.fromkeys(excluded)), years, values)
+    if any(map(str.isalnum, remaining)) and not OPERATORS.issuperset(remaining.split()):
+        return replace(found, phrases=tuple("".join(groups) for groups in PHRASE.findall(remaining)))
+    if all(value.is_excluded for value in values):
         return Conditions(text)
-    return Conditions(remaining, tuple(dict.fromkeys(excluded)), years)
+    return replace(found, expression=text if remaining else _expression(found))
+
+
+def _cut_fields(text: str) -> tuple[str, tuple[FieldValue, ...]]:
+    """Return a text without its fields, and these."""
+    values = []
+
+    def cut(found: re.Match[str]) -> str:
+        field = FIELDS.get(found["name"].lower(), "")
+        value = found["quoted"] or found["curly"] or found["plain"].rstrip(".,;?!")
+        if found["plain"] and "(" not in value:
+            value = value.rstrip(")")
+        if field not in FIELDS_OF_QUESTIONS or not _is_value(field, value):
+            return found[0]
+        values.append(FieldValue(field, value, is_excluded=bool(found["no"] or found["korean_no"])))
+        return " "
+
+    return FIELD.sub(cut, text), tuple(values)
+
+
+def _is_value(field: str, value: str) -> bool:
+    try:
+        if field == "year":
+            parse_years(value)
+        elif field == "lang":
+            parse_language(value)
+    except BadFilter:
+        return False
+    return any(map(str.isalnum, value))
+
+
+def _expression(found: Conditions) -> str:
+    low, high = found.years or (None, None)
+    parts = [value.text for value in found.fields] + [f'NOT "{thing}"' for thing in found.exclude]
+    return " ".join(parts + [f"year:{low or ''}..{high or ''}"] * (found.years is not None))
 
 
 def _spans(text: str) -> Iterator[tuple[int, int, str, tuple[int | None, int | None] | None]]:
@@ -148,7 +188,8 @@ def without_words(question: str, things: Sequence[str], analyzer: Analyzer) -> s
     An encoder and a cross-encoder get this text: a vector has no NOT.
     """
     found = find_conditions(question)
-    text = found.remaining if set(found.exclude) <= set(things) else unicodedata.normalize("NFC", question)
+    whole, _ = _cut_fields(unicodedata.normalize("NFC", question))
+    text = found.remaining if set(found.exclude) <= set(things) else whole
     tokens, cut = analyzer.analyze(text), set[int]()
     for thing in things:
         name = [token[0] for token in analyzer.analyze(thing)]

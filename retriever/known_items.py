@@ -10,6 +10,7 @@ from base.notes import Note
 from indexer.corpora.names import EAST_ASIAN_NAME
 from indexer.corpora.normal_forms import identifier
 from indexer.files.keys import author_key, doi_key, title_key
+from retriever.conditions import Conditions, find_conditions
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex
 from retriever.methods import method_named
@@ -17,6 +18,7 @@ from retriever.queries.boolean import Exact
 from retriever.queries.filters import Filters
 from retriever.request import SearchContext
 from retriever.stages.stages import Ranking
+from retriever.written_filters import fields_of
 
 MAX_NAME_WORDS = 5
 MAX_SAME_TITLE = 5  # papers; a title of more papers is a subject
@@ -55,16 +57,19 @@ def known_items(context: SearchContext) -> KnownItems | None:
     steered = strategy is not None and (strategy.origin != "model" or strategy.exclude)
     if engine.lexicon is None or steered or request.exclude or request.keywords or request.skip:
         return None
-    keys: dict[Kind, str] = {}
-    if identifier(request.question):
-        keys = {"doi": doi_key(request.question)}
+    keys, text, filters = dict[Kind, str](), request.question, replace(request.filters, complete=None)
+    if identifier(text):
+        keys = {"doi": doi_key(text)}
     elif not method_named(request.method).is_expression:
-        keys = {"title": title_key(request.question)}
-        words = request.question.split()
-        if 1 < len(words) <= MAX_NAME_WORDS or EAST_ASIAN_NAME.fullmatch(request.question.strip()):
-            keys["author"] = author_key(request.question)
+        conditions = find_conditions(text) if request.conditions else Conditions(text)
+        if conditions.fields:
+            text = conditions.remaining
+            fields = fields_of(conditions.fields, context.index.analyzer)
+            filters = replace(filters, written=(*filters.written, *fields))
+        keys = {"title": title_key(text)} if text else {}
+        if 1 < len(text.split()) <= MAX_NAME_WORDS or EAST_ASIAN_NAME.fullmatch(text.strip()):
+            keys["author"] = author_key(text)
     queries = {kind: Exact("keys", (key,)) for kind, key in keys.items()}
-    filters = replace(request.filters, complete=None)
     asked = [(query, request.k) for query in queries.values()]
     found = engine.search(asked, filters=filters, collapse=True)
     for (kind, query), hits in zip(queries.items(), found, strict=True):

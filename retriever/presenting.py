@@ -155,7 +155,8 @@ def _shown(
 def _sorted(context: SearchContext, hits: list[Hit]) -> list[Hit]:
     """Return hits in the order of the request; equal values, and hits without one, by relevance.
 
-    Citations are those of the record, or else of the papers of the index. A note says if no hit has any.
+    Citations are those of the record; without them, those of the papers of the index. A note says if no hit
+    has any.
     """
     if context.request.sort == RELEVANCE:
         return hits
@@ -163,7 +164,9 @@ def _sorted(context: SearchContext, hits: list[Hit]) -> list[Hit]:
         values = {hit.doc_id: hit.passage.year or 0 for hit in hits}
     else:
         counts = citation_counts(context.index, (hit.doc_id for hit in hits))
-        values = {hit.doc_id: hit.paper.get("cited_by_count") or counts[hit.doc_id].cited_by for hit in hits}
+        values = {hit.doc_id: counts[hit.doc_id].cited_by for hit in hits} | {
+            hit.doc_id: count for hit in hits if (count := hit.paper.get("cited_by_count")) is not None
+        }
     if hits and not any(values.values()):
         context.recorder.note(Note("not_sorted", sort=context.request.sort))
     return sorted(hits, key=lambda hit: values[hit.doc_id], reverse=True)
@@ -293,7 +296,9 @@ def applied_search(context: SearchContext, stages: Stages) -> AppliedSearch:
     """Return the configuration that took effect."""
     settings, request, recorder = context.settings, context.request, context.recorder
     ranking = computed(stages.ranking)
-    method, vectors, terms = method_named(request.method), context.index.vectors, stages.terms
+    is_expression = computed(stages.question).expression is not None
+    method = method_named("boolean" if is_expression else request.method)
+    vectors, terms = context.index.vectors, stages.terms
     order = method.order_by_vectors if ranking.by_vectors else method.order
     if ranking.reranker:
         order = f"{order}; the first {settings.rerank_depth} by {ranking.reranker}"

@@ -44,8 +44,8 @@ class Question:
         names: the tokens of each name in it.
         synonyms: of the user's file.
         expression: of the expert language.
-        conditions: the explicit exclusions and years that were removed from the question.
-        fields: the values of fields that were removed from it, in the expert language.
+        conditions: its explicit conditions; exclusions, years and fields were removed from the question.
+        filters: those of its fields and phrases that papers satisfy.
     """
 
     text: str
@@ -57,7 +57,7 @@ class Question:
     synonyms: tuple[Expansion, ...] = ()
     expression: Query | None = None
     conditions: Conditions = field(default_factory=lambda: Conditions(""))
-    fields: tuple[str, ...] = ()
+    filters: tuple[Query, ...] = ()
 
     @property
     def tokens(self) -> tuple[Token, ...]:

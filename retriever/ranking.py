@@ -60,10 +60,11 @@ CONFIGURE = "configure an encoder (SHRAG_ENCODER__PROVIDER) and encode the passa
 def plan_queries(context: SearchContext, question: Question, terms: SearchTerms | None) -> QueryPlan:
     """Return the queries of a question by the method of its request; nothing is sent."""
     request, settings = context.request, context.settings
+    if question.expression is not None:
+        return QueryPlan((NamedQuery(EXPRESSION, question.expression, request.k),))
     match request.method:
         case "boolean":
-            query = question.expression
-            return QueryPlan((NamedQuery(EXPRESSION, query, request.k),)) if query else QueryPlan()
+            return QueryPlan()
         case "dense":
             return QueryPlan(nearest=request.k)
         case "or":
@@ -85,7 +86,7 @@ def rank_pool(
     """Order what the queries found, rerank it and apply exclusions, as the method does."""
     method = method_named(context.request.method)
     ranking = rank_by_method(context, question, terms, pool)
-    if method.reranks:
+    if method.reranks and question.expression is None:
         ranking = rerank(context, ranking, question.text)
     if terms and terms.exclusions and method.has_conditions and ranking.hits:
         ranking = apply_exclusions(context, terms, ranking)
@@ -96,9 +97,9 @@ def rank_by_method(
     context: SearchContext, question: Question, terms: SearchTerms | None, pool: CandidatePool
 ) -> Ranking:
     """Order what the queries found by the method of the request, without re-ranking and exclusions."""
+    if question.expression is not None or context.request.method in {"boolean", "or"}:  # the engine's order
+        return Ranking(tuple((hit, hit.score) for hits in pool.found.values() for hit in hits))
     match context.request.method:
-        case "boolean" | "or":  # the engine's order
-            return Ranking(tuple((hit, hit.score) for hits in pool.found.values() for hit in hits))
         case "dense":
             return _rank_dense(context, pool)
         case "paper":

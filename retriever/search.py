@@ -16,17 +16,15 @@ from operator import attrgetter
 from base.notes import Note
 from base.untrusted import one_line
 from indexer.corpora.papers import LAST_YEAR
-from retriever.conditions import query_of_fields, split_fields
 from retriever.errors import BadFilter
 from retriever.index import OpenIndex, SearchIndex
-from retriever.known_items import KnownItems, known_first, known_items
+from retriever.known_items import known_first, known_items
 from retriever.methods import Method, method_named
 from retriever.opening.worker_threads import check_cancelled
 from retriever.presenting import applied_search, present, sorted_depth
 from retriever.queries.boolean import Range
 from retriever.query_plan import ALL_LEFT_OUT, BRIDGES, FEEDBACK, NEAREST, NOTHING_TO_SEARCH
 from retriever.question import Question
-from retriever.quoted_phrases import with_phrases
 from retriever.ranking import plan_queries, rank_pool
 from retriever.request import (
     PassageCache,
@@ -40,10 +38,10 @@ from retriever.stages.hits import AppliedSearch, SearchResult
 from retriever.stages.pool import find_candidates
 from retriever.stages.stages import Ranking, Stage, Stages, computed
 from retriever.terms import SearchTerms, choose_terms, read_question
+from retriever.written_filters import written_filters
 
 __all__ = ["SearchRequest", "Stages", "open_search", "present", "rank", "run_stages", "search", "terms_of"]
 
-EXPRESSION = "boolean"
 MAX_HITS = 10_000
 MAX_TITLE_WEIGHT = 10
 MARGIN = 10  # hits ranked beyond k, since some of the first may be duplicates
@@ -74,7 +72,7 @@ async def search(
 
 def run_search(context: SearchContext, stages: Stages | None = None) -> tuple[Stages, SearchResult]:
     """Run the missing stages, and return all stages and the result; known items first if none are given."""
-    known, context = named_papers(context) if stages is None else (None, with_phrases(context))
+    known = known_items(context) if stages is None else None
     only = Stages(ranking=Ranking()) if known and known.kind == "doi" else None
     found = run_stages(context, stages or only)
     if known is None:
@@ -85,12 +83,6 @@ def run_search(context: SearchContext, stages: Stages | None = None) -> tuple[St
     return found, replace(result, notes=notes, likelihood=None, unknown_words=())
 
 
-def named_papers(context: SearchContext) -> tuple[KnownItems | None, SearchContext]:
-    """Return the papers that the question names; without any, the context with its quoted phrases."""
-    known = known_items(context)
-    return known, context if known else with_phrases(context)
-
-
 async def rank(index: OpenIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedQuestion:
     """Return the run for one question: at most k hits, passage_ids or with `collapse` doc_ids.
 
@@ -98,7 +90,7 @@ async def rank(index: OpenIndex, request: SearchRequest, settings: RetrieverSett
     """
 
     def of_version(version: SearchIndex) -> RankedQuestion:
-        context = open_ranking(version, request, settings)
+        context = open_ranking(version, replace(request, phrases=False), settings)
         stages = run_stages(context)
         ranking = computed(stages.ranking).cut(request.k)
         by = attrgetter("doc_id" if request.collapse else "passage_id")
@@ -115,10 +107,6 @@ def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverS
         BadQuestion, BadFilter: a request that cannot be used.
     """
     _check_hits(request.k, MAX_HITS)
-    if request.conditions and method_named(request.method).has_conditions and index.engine.lexicon:
-        words, fields = split_fields(request.question)
-        if fields and not words:  # an expression
-            request = replace(request, method=EXPRESSION, strategy=None, keywords=None, exclude=(), skip=())
     filters, depth = request.filters, sorted_depth(request)
     if settings.drop_incomplete and filters.complete is None:
         filters = replace(filters, complete=True)
@@ -172,18 +160,15 @@ def terms_of(index: SearchIndex, request: SearchRequest, settings: RetrieverSett
 
 
 def with_conditions(context: SearchContext, stages: Stages) -> SearchContext:
-    """Return the context with the years of the strategy, and the fields of the question, in its filters.
+    """Return the context with the years of the strategy, and the filters of the question, in its filters.
 
     Raises:
         BadFilter: no year is in both the strategy and the filter.
-        BadExpression: the value of a field.
     """
-    filters, index = context.request.filters, context.index
-    if not method_named(context.request.method).has_conditions:
+    filters = context.request.filters
+    if not method_named(context.request.method).has_conditions or not stages.question:
         return context
-    fields = stages.question.fields if stages.question else ()
-    if fields and (query := query_of_fields(fields, index.analyzer)):
-        filters = replace(filters, written=(*filters.written, query))
+    filters = replace(filters, written=(*filters.written, *stages.question.filters))
     if asked := stages.terms.strategy.year_range if stages.terms else None:
         given = filters.years or Range(None, None)
         if (asked.low or 0) > (given.high or LAST_YEAR) or (given.low or 0) > (asked.high or LAST_YEAR):
@@ -204,10 +189,9 @@ def _analyse(context: SearchContext, method: Method, stages: Stages) -> Stages:
             question = Question(request.question, expression=query and index.synonyms.expanded(query))
         else:
             question = read_question(index, request, synonyms=method.synonyms)
+            question = replace(question, filters=written_filters(context, question.conditions))
     if question.is_empty:
         context.recorder.note(NOTHING_TO_SEARCH)
-    if question.fields:
-        context.recorder.note(Note("fields_only", fields=", ".join(question.fields)))
     if index.synonyms and not method.synonyms:
         context.recorder.note(Note("synonyms_ignored", method=request.method))
     for expansion in question.synonyms:
@@ -218,7 +202,7 @@ def _analyse(context: SearchContext, method: Method, stages: Stages) -> Stages:
 
 def _choose_terms(context: SearchContext, method: Method, stages: Stages) -> Stages:
     question = computed(stages.question)
-    if not method.uses_strategy or question.is_empty:
+    if not method.uses_strategy or question.is_empty or question.expression is not None:
         return stages
     with context.recorder.timed("keywords"):
         terms = choose_terms(context, question)

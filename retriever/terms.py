@@ -11,7 +11,7 @@ from base.notes import Note
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import Language, language_of
 from retriever.compounds import compound_spellings
-from retriever.conditions import Conditions, find_conditions, split_fields, without_words
+from retriever.conditions import Conditions, find_conditions, without_words
 from retriever.engines.term_statistics import TermStatistics, term_statistics
 from retriever.exclusions import Excluded, analyse_exclusions
 from retriever.formula import KEYWORD_WEIGHT, Counterparts, Formula, Weights, keyword_token_weights
@@ -21,7 +21,7 @@ from retriever.queries.keywords import WORD, Keyword, Translation
 from retriever.question import Question, analyse_question, keyword_weights
 from retriever.request import SearchContext, SearchRequest
 from retriever.statistics_strategist import choose_keywords, find_counterparts, statistics_strategy
-from retriever.strategy import Strategy, languages_from
+from retriever.strategy import LANGUAGES, Strategy, languages_from
 
 SPELLING_WEIGHT = 0.8  # of a near spelling; the word itself weighs 1
 MAX_SPELLED = 16  # unknown words of a question that are checked for near spellings
@@ -113,17 +113,23 @@ def read_question(index: SearchIndex, request: SearchRequest, *, synonyms: bool)
 
     Exclusions and years come from the request's strategy; without one, from the question's explicit signs.
     """
-    reads_fields = request.conditions and index.engine.lexicon is not None  # sources filter by themselves
-    text, fields = split_fields(request.question) if reads_fields else (request.question, ())
-    conditions = Conditions(text)
-    if request.strategy is not None:
-        excluded = request.strategy.excluded_texts
-        if excluded or request.strategy.years:
-            conditions = Conditions(without_words(text, excluded, index.analyzer))
-    elif request.conditions:
-        conditions = find_conditions(text)
-    question = analyse_question(index, conditions.remaining, synonyms=synonyms)
-    return replace(question, conditions=conditions, fields=fields)
+    conditions = Conditions(request.question)
+    if request.conditions:
+        conditions = find_conditions(request.question, fields=index.engine.lexicon is not None)
+    strategy, keywords = request.strategy, request.keywords or ()
+    if strategy is not None:
+        keywords = keywords or tuple(text for language in LANGUAGES for text in strategy.keywords(language))
+        text = conditions.remaining if conditions.fields else request.question
+        if strategy.excluded_texts or strategy.years:
+            text = without_words(request.question, strategy.excluded_texts, index.analyzer)
+        conditions = replace(conditions, remaining=text, exclude=(), years=None)
+    if conditions.expression and not keywords:
+        from retriever.queries.expert import parse_expression
+
+        parts = [f"({conditions.expression})", *(f'NOT "{thing}"' for thing in request.exclude)]
+        return Question(request.question, expression=parse_expression(" ".join(parts), index.analyzer))
+    text = " ".join(keywords) if conditions.expression else conditions.remaining
+    return replace(analyse_question(index, text, synonyms=synonyms), conditions=conditions)
 
 
 def choose_terms(context: SearchContext, question: Question) -> SearchTerms:
@@ -226,8 +232,10 @@ def _spellings(
     """Yield other spellings of words: in one word or two, and near ones of words that no passage contains."""
     index, text = context.index, question.text
     compounds = compound_spellings(index, text, question.tokens)
-    for source, other in compounds.items():
+    for source, (other, in_two) in compounds.items():
         yield Counterparts(source, (other,), SPELLING_WEIGHT)
+        if in_two:
+            context.recorder.note(Note("word_in_no_paper", word=in_two.replace(" ", ""), words=in_two))
     unknown = {
         token[0]: (text[token[2] : token[3]], tag)
         for token, tag in question.tagged

@@ -315,7 +315,11 @@ def test_dead_letters_are_told_to_a_person_and_their_file_is_bounded(index, call
     corpus = write_jsonl(tmp_path / "c.jsonl", [GOOD, *["{}"] * 98, "[]", '{"id": "long id"}'])
     code, out, told = call("index", corpus, "--name", "x")
     report = index(corpus)
-    assert report["dead_letter_kinds"] == {"id": 99, "not a JSON object but a list": 1}
+    assert report["dead_letter_kinds"] == {
+        "id: Field required": 98,
+        "id: an id cannot contain white space or control characters": 1,
+        "not a JSON object but a list": 1,
+    }
     path = home() / "x" / "dead-letters" / "000001.jsonl"
     *letters, last = map(json.loads, path.read_text().splitlines())
     assert (code, "100 records invalid (dead letters)" in out) == (0, True)

@@ -21,10 +21,11 @@ from typing_extensions import TypedDict
 from base.records import Recordable
 from indexer.files.keys import KEYS
 from retriever.index import SearchIndex
+from retriever.known_items import known_items
 from retriever.queries.boolean import EVERYTHING, Or, Query
 from retriever.queries.filters import Filters
 from retriever.request import SearchRequest
-from retriever.search import named_papers, open_search, run_stages, with_conditions
+from retriever.search import open_search, run_stages, with_conditions
 from retriever.settings import RetrieverSettings
 from retriever.stages.paper_sets import query_for_papers
 
@@ -94,12 +95,12 @@ def facets(index: SearchIndex, request: SearchRequest | None, settings: Retrieve
         if index not in _OF_INDEX:
             _OF_INDEX[index] = _facets(index, EVERYTHING, Filters())
         return _OF_INDEX[index]
-    known, context = named_papers(open_search(index, request, settings))
+    context = open_search(index, request, settings)
     stages = run_stages(context, upto="plan")
     query = stages.main_query(title_weight=settings.title_weight)
     if query is not None and not (stages.plan and stages.plan.names):
         query = None
-    if known:
+    if known := known_items(context):
         query = known.key if query is None or known.kind == "doi" else Or((query, known.key))
     if query is None:
         nothing = {field: Facet((), 0) for field in FIELDS}

@@ -11,7 +11,6 @@ from retriever.queries.boolean import And, Or, Phrase, Query, Term, or_query
 from retriever.queries.filters import FIELDS_OF_FILTER, FilterName, Filters
 from retriever.queries.keywords import translations, words_of
 from retriever.question import Question
-from retriever.quoted_phrases import with_phrases
 from retriever.request import SearchRequest
 from retriever.search import open_search, run_stages, with_conditions
 from retriever.settings import RetrieverSettings
@@ -69,7 +68,7 @@ def nothing_found(index: SearchIndex, request: SearchRequest, settings: Retrieve
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
-    context = with_phrases(open_search(index, request, settings))
+    context = open_search(index, request, settings)
     stages = run_stages(context, upto="plan")
     question = stages.question or Question(request.question)
     query = stages.main_query(title_weight=settings.title_weight)

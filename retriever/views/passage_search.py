@@ -14,7 +14,6 @@ from retriever.index import SearchIndex
 from retriever.papers.page import Topic
 from retriever.queries.boolean import Exact, Or
 from retriever.query_plan import QUESTION
-from retriever.quoted_phrases import with_phrases
 from retriever.ranking import apply_exclusions, rank_by_method
 from retriever.request import SearchContext, SearchRequest
 from retriever.search import Stages, open_search, present, run_stages, terms_of, with_conditions
@@ -65,7 +64,7 @@ def _search(
     index: SearchIndex, request: SearchRequest, settings: RetrieverSettings, whole: Topic | None = None
 ) -> SearchResult:
     """Search by vector, else by words, under the exclusions and years of the strategy or the question."""
-    context = with_phrases(open_search(index, replace(request, method=WITH_CONDITIONS), settings))
+    context = open_search(index, replace(request, method=WITH_CONDITIONS), settings)
     stages = run_stages(context, upto="question")
     asked, given = computed(stages.question).conditions, request.strategy or Strategy()
     if asked.exclude or asked.years or request.exclude or given.exclude or given.years:

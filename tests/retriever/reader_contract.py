@@ -168,7 +168,7 @@ def test_quoted_phrases_choose_papers_if_some_contain_them(flats, question, expr
     listed = {hit.doc_id for hit in result.hits}
 
     assert listed == (with_phrases or {paper["id"] for paper in FLATS})
-    assert ("phrase_only" in codes) == bool(with_phrases) == ("phrase_unknown" not in codes)
+    assert ("phrases_only" in codes) == bool(with_phrases) == ("phrases_unknown" not in codes)
     counted = facets(flats, SearchRequest(question), RetrieverSettings())
     assert not counted.exact or counted.papers == len(listed)
 
@@ -187,6 +187,11 @@ def test_quoted_phrases_choose_papers_if_some_contain_them(flats, question, expr
         ("임금 언어:한국어", ["HANJA"]),
         ("lang:en 임금", []),
         ("id:WIDE", ["WIDE"]),
+        ("etude NOT author:Ortega", []),
+        ("임금 저자:김철수 제외하고", []),
+        ("naive author:Nobody", ["ACCENT"]),
+        ("author:Ortega OR author:Nobody", ["ACCENT"]),
+        ("(author:Ortega) etude, journal:Nowhere.", ["ACCENT"]),
         ("birth weight lang:en", ["JOINED"]),
         ("non-linear lang:en", ["JOINED"]),
         ("followup lang:en", ["PARTED"]),

@@ -98,9 +98,15 @@ def from_elasticsearch(record, names):
     return [getattr(found.paper, name) for name in names.split()]
 
 
+def fields_and_phrases(question):
+    found = find_conditions(question)
+    return found.remaining, [value.text for value in found.fields], found.phrases, found.expression
+
+
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     "caret": (caret, 2),
-    "conditions": (lambda question: astuple(find_conditions(question)), 1),
+    "conditions": (lambda question: astuple(find_conditions(question))[:3], 1),
+    "fields": (fields_and_phrases, 1),
     "elasticsearch_record": (from_elasticsearch, 2),
     "expected_f": (highest_expected_f, 1),
     "expression": (lambda expression: shape(parse_expression(expression, BILINGUAL)), 1),

@@ -33,8 +33,8 @@ class DeadLetter:
 
     @property
     def kind(self) -> str:
-        """The reason without numbers and details."""
-        return NUMBER.sub("…", self.reason.partition(":")[0])
+        """The reason without its numbers."""
+        return NUMBER.sub("…", self.reason)
 
 
 Item: TypeAlias = Paper | DeadLetter
