@@ -164,6 +164,7 @@ def test_refusals_that_go_on_are_a_line_for_each_minute(tmp_path):
         calls.write_counted()
     calls.note(REFUSED | {"status": 200}, caller="key k", is_audited=True)
     calls.note(REFUSED, caller="key other", is_audited=True)
+    calls.close()
 
     assert [line.get("refused") for line in lines_of(tmp_path / "audit")] == [None, 4, 5, 5, None, None]
 
