@@ -9,6 +9,7 @@ from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
@@ -143,6 +144,20 @@ class FileRecords:
 def version_key(manifest: Manifest) -> str:
     """Return the identity of a version, also among indexes that had the same name."""
     return f"{manifest.engine} {manifest.version} {manifest.published}"
+
+
+@lru_cache(4)
+def _files_of_one_record(path: Path, version: str) -> dict[int, str]:
+    """Return the files of a version that have one record, by the hash of its id."""
+    record = _record_in(path, version) or {"files": ()}
+    files = ((name, np.frombuffer(b64decode(ids), np.int64)) for name, _, ids in record["files"])
+    return {int(ids[0]): name for name, ids in files if len(ids) == 1}
+
+
+def file_of_record(path: Path, manifest: Manifest, record_id: str) -> Path | None:
+    """Return the file, with its links, that a version was made of and that has only this record."""
+    name = _files_of_one_record(path, version_key(manifest)).get(hash_of_text(record_id))
+    return Path(name) if name else None
 
 
 def keep_sources(path: Path, before: Manifest, after: Manifest) -> None:

@@ -1,7 +1,6 @@
 """Papers and passages as JSON, papers' pages at permanent addresses, and unAPI for literature managers."""
 
 from collections.abc import Mapping, Sequence
-from glob import escape
 from pathlib import Path as File
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -13,9 +12,11 @@ from starlette.exceptions import HTTPException
 from base.errors import ResourceError
 from base.settings.fields import listed
 from base.untrusted import one_line
+from indexer.building.source_files import file_of_record
 from indexer.corpora.normal_forms import whole_doi
-from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS
 from indexer.errors import UnknownIndex
+from indexer.settings import IndexerSettings
+from indexer.versions.store.build_folder import BuildFolder
 from retriever.calls import IndexName
 from retriever.citing.styles import style_names
 from retriever.errors import BadFilter, UnknownPaper
@@ -86,13 +87,14 @@ async def page_of_paper(
 
     A DOI in place of the id redirects to its paper. `whole`: with all passages.
     """
-    folders = listed(services.server.files)
+    settings = services.settings.indexer
     async with services.gate.admit(request, "read"):
         name = await services.indexes.chosen(index)
         opened = await services.indexes.get(name)
         try:
             found = await opened.run(paper_page, doc_id, passages=MOST_PASSAGES if whole else PASSAGES)
-            page, file = found.as_record(), await opened.run(file_of_paper, found.doc_id, folders)
+            page = found.as_record()
+            file = await opened.run(file_of_paper, settings, found.doc_id, services.server.files)
         except UnknownPaper:
             if address := await _address_of_doi(services, doc_id, [name]):
                 return RedirectResponse(address, 302)
@@ -106,20 +108,14 @@ async def page_of_paper(
     )
 
 
-def file_of_paper(index: SearchIndex, doc_id: str, folders: Sequence[str]) -> File | None:
-    """Return the file of a full paper if the index was made of it and it lies in one of the folders.
-
-    An id is the path below the corpus, without the ending and with `_` for white space.
-    """
-    pattern = f"{escape(doc_id).replace('_', '?')}.*"
-    for corpus in map(File, index.manifest.source.get("paths", ()) if folders and doc_id[0] != "/" else ()):
-        for file in [corpus] if corpus.is_file() else corpus.glob(pattern):
-            path, name = file.resolve(), str(file.relative_to(corpus if corpus.is_dir() else corpus.parent))
-            is_served = any(path.is_relative_to(File(folder).resolve()) for folder in folders)
-            is_paper = FORBIDDEN_IN_IDENTIFIERS.sub("_", name.removesuffix(file.suffix)) == doc_id
-            if is_served and is_paper and path.suffix.lower() in FILE_TYPES and path.is_file():
-                return path
-    return None
+def file_of_paper(index: SearchIndex, settings: IndexerSettings, doc_id: str, folders: str) -> File | None:
+    """Return the file of a full paper if the index was made of it and it lies in one of the folders."""
+    sources = BuildFolder(settings.home, index.manifest.name).sources
+    file = file_of_record(sources, index.manifest, doc_id) if folders else None
+    path = file.resolve() if file else None
+    if path is None or path.suffix.lower() not in FILE_TYPES or not path.is_file():
+        return None
+    return path if any(path.is_relative_to(File(folder).resolve()) for folder in listed(folders)) else None
 
 
 @router.get("/files/{doc_id:path}", response_model=None, include_in_schema=False)
@@ -127,7 +123,7 @@ async def full_paper(request: Request, doc_id: str, services: Shared, index: Ind
     """Send the file of a paper, from the folders of the setting `files`."""
     async with services.gate.admit(request, "read"):
         opened = await services.indexes.get(await services.indexes.chosen(index))
-        file = await opened.run(file_of_paper, doc_id, listed(services.server.files))
+        file = await opened.run(file_of_paper, services.settings.indexer, doc_id, services.server.files)
     if file is None:
         raise HTTPException(404, "no file of this paper is served")
     media_type = FILE_TYPES[file.suffix.lower()]

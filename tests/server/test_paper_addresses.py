@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ET
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 from urllib.parse import parse_qsl, quote
@@ -70,25 +71,44 @@ def test_the_address_by_doi_stays_when_the_file_is_renamed(tmp_path):
         assert client.get(link).url.path == "/papers/renamed.pdf"
 
 
-def test_a_full_paper_shows_its_sections_and_its_file_if_the_folder_is_served(tmp_path):
+def test_a_full_paper_shows_its_sections_and_its_file_if_the_folder_is_served(tmp_path, monkeypatch):
     corpus, outside = tmp_path / "corpus", tmp_path / "outside.txt"
     outside.write_text("Secret\n\nAbstract\nSecret.\n")
     (corpus / "2021").mkdir(parents=True)
     (corpus / "2021" / "gill notes.txt").write_text("Gills\n\nAbstract\nGills of the axolotl.\n")
     (corpus / "linked.txt").symlink_to(outside)
-    build(tmp_path / "home", corpus, "papers")
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path / "home", Path("corpus"), "papers")
+    (corpus / "later.txt").write_text("Later\n\nAbstract\nNot indexed.\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "secret.txt").write_text("Secret\n\nAbstract\nOf another index.\n")
+    build(tmp_path / "home", Path("other"), "other")
+    monkeypatch.chdir("/")
     gills, linked = ("/files/2021%2Fgill_notes?index=papers", "/files/linked?index=papers")
-    for served, status in ((str(corpus), 200), (str(tmp_path / "corp"), 404), ("", 404)):
-        with application(tmp_path / "home", files=served) as client:
+    for served, status in (
+        (str(tmp_path), 200),
+        (str(corpus), 200),
+        (str(tmp_path / "corp"), 404),
+        ("", 404),
+    ):
+        with application(tmp_path / "home", files=str(served)) as client:
             answered = client.get(gills)
             page = client.get("/papers/2021%2Fgill_notes?index=papers").text
             assert (answered.status_code, gills in page) == (status, status == 200)
-            for path in (linked, "/files/..%2Foutside?index=papers", "/files/%2Fetc%2Fpasswd?index=papers"):
+            others = (
+                "..%2Foutside",
+                "%2Fetc%2Fpasswd",
+                "..%2Fother%2Fsecret",
+                "later",
+                "%2e%2e/other/secret",
+                "",
+            )
+            for path in (linked, *(f"/files/{name}?index=papers" for name in others)):
                 assert client.get(path).status_code == 404
     record = {"sections": [{"title": "1 Introduction", "level": 1}, {"title": "Tails", "level": 2}]}
     publish(tmp_path / "home", PAPER | record | {"tables": [{"caption": "Sizes", "rows": [["a", 1]]}]})
     with application(tmp_path / "home") as client:
-        page = client.get("/papers/scans%2Fgills.pdf").text
+        page = client.get("/papers/scans%2Fgills.pdf?index=papers").text
     assert '<li class="level-2">Tails</li>' in page
     assert "caption: Sizes; rows: a, 1" in page
     with application(tmp_path / "home", files=str(corpus)) as client:
