@@ -139,9 +139,9 @@ def _cut_fields(text: str) -> tuple[str, tuple[FieldValue, ...]]:
 
     def cut(found: re.Match[str]) -> str:
         field = FIELDS.get(found["name"].lower(), "")
-        value = found["quoted"] or found["curly"] or found["plain"].rstrip(".,;?!")
-        if found["plain"] and "(" not in value:
-            value = value.rstrip(")")
+        value = found["quoted"] or found["curly"] or found["plain"]
+        if found["plain"] and not (field == "year" and _is_value(field, value)):  # 2019..
+            value = value.rstrip(".,;?!" if "(" in value else ".,;?!)")
         if field not in FIELDS_OF_QUESTIONS or not _is_value(field, value):
             return found[0]
         values.append(FieldValue(field, value, is_excluded=bool(found["no"] or found["korean_no"])))
