@@ -10,8 +10,7 @@ import pytest
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.http_server import Handler
 from tests.http_server import serving as serving_http
-from tests.server.running import UNLIMITED, add_key, application, tool_call, wait_for
-from tests.server.sse import events_of
+from tests.server.running import UNLIMITED, add_key, application, events_of, tool_call, wait_for
 
 FOREIGN: dict[str, Any] = {
     "_id": "B17",
