@@ -121,7 +121,15 @@ def benchmark_questions(prompt: str, _: Draw) -> dict[str, Any]:
     return {"questions": texts[: int(value_of("count", prompt))]}
 
 
+def accuracy(prompt: str, _: Draw) -> dict[str, Any]:
+    """Call an answer correct that contains enough words of a reference."""
+    answered, references = value_of("answer", prompt), items_of("reference", prompt).values()
+    best = max((overlap(reference, answered) for reference in references), default=0.0)
+    return {"reason": "Judged by shared words.", "verdict": "correct" if best >= RELATED else "incorrect"}
+
+
 ANSWERS: Mapping[str, Answer] = {
+    "accuracy": accuracy,
     "answer": answer,
     "benchmark-questions": benchmark_questions,
     "judgement": judgement,
