@@ -1,13 +1,9 @@
 """A language model of rules: it answers every agent of SHRAG in the form that its call demands.
 
-    python -m tests.fixture_model --port 8123
-    export SHRAG_LLM__BASE_URL=http://127.0.0.1:8123/v1 SHRAG_LLM__MODEL=fixture
-
 The answers are made from the words of the prompt, the same for the same prompt, seed and temperature. They
 let every experiment run without a real model; their quality says nothing.
 """
 
-import argparse
 import json
 import random
 import re
@@ -15,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tests.http_server import Handler, server_of, serving
+from tests.http_server import Handler, serving
 
 MODEL = "fixture"
 WORDS = re.compile(r"[가-힣]{2,}|[A-Za-z][A-Za-z-]{3,}")
@@ -84,18 +80,6 @@ def answer(prompt: str, _: Draw) -> dict[str, Any]:
     }
 
 
-def brief_answer(prompt: str, _: Draw) -> dict[str, Any]:
-    """Quote the sentence that shares most words with the question."""
-    question = value_of("question", prompt)
-    best = max(_quoted(prompt), key=lambda each: overlap(question, each["text"]), default=None)
-    return {
-        "reasoning": "The passage shares most words with the question.",
-        "title": question[:80],
-        "body": [best] if best else [],
-        "answered": best is not None,
-    }
-
-
 def _quoted(prompt: str) -> Iterator[dict[str, Any]]:
     for number, passage in items_of("passage", prompt).items():
         sentence = re.split(r"(?<=[.!?다])\s", passage.partition("\n")[2].strip(), maxsplit=1)[0]
@@ -118,47 +102,6 @@ def judgement(prompt: str, _: Draw) -> dict[str, Any]:
     }
 
 
-def understanding(prompt: str, _: Draw) -> dict[str, Any]:
-    """Make queries of halves of the question."""
-    words = words_of(value_of("question", prompt)) or ["research"]
-    half = len(words) // 2
-    return {
-        "intent": "survey",
-        "domain": words[0],
-        **dict.fromkeys(("first_year", "last_year")),
-        "recent": False,
-        "sources": [],
-        "sources_reason": "",
-        "needs_expansion": len(words) > 1,
-        "expansion_reason": "It has several words.",
-        "queries": [" ".join(part) for part in (words, words[: half + 1], words[half:]) if part],
-    }
-
-
-def query_writing(prompt: str, _: Draw) -> dict[str, Any]:
-    """Give all kinds of sources the words of the question."""
-    words = _padded(words_of(value_of("question", prompt))[:8], "research")
-    kinds = re.findall(r'^"?([a-z_-]+)"?', value_of("sources", prompt), re.MULTILINE) or ["index"]
-    return {"sources": [{"source": kind, "terms": words} for kind in kinds]}
-
-
-def evolver(prompt: str, _: Draw) -> dict[str, Any]:
-    """Make queries of the words of the paper's title."""
-    words = " ".join(words_of(value_of("title", prompt))[:4]) or "research"
-    aspects = {"method": "methods", "application": "applications", "limitation": "limits"}
-    return {name: f"{words} {aspect}" for name, aspect in aspects.items()}
-
-
-def reranking(prompt: str, _: Draw) -> dict[str, Any]:
-    """Order papers by shared words."""
-    question = value_of("question", prompt)
-    scores = {number: overlap(question, text) for number, text in items_of("paper", prompt).items()}
-    ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-    return {
-        "papers": [{"paper": n, "score": round(score, 3), "why": "Shared words."} for n, score in ordered]
-    }
-
-
 def two_texts(prompt: str, _: Draw) -> dict[str, Any]:
     """Return two texts of the question's words: further queries, or hypothetical answers."""
     words = words_of(value_of("question", prompt)) or ["research"]
@@ -178,21 +121,6 @@ def benchmark_questions(prompt: str, _: Draw) -> dict[str, Any]:
     return {"questions": texts[: int(value_of("count", prompt))]}
 
 
-def sub_answer(prompt: str, draw: Draw) -> dict[str, Any]:
-    """Answer with the quoted sentence."""
-    quoted = (brief_answer(prompt, draw)["body"] or [{"text": "", "citations": []}])[0]
-    answered = bool(quoted["text"])
-    return {"answer": quoted["text"][:100], "passages": quoted["citations"], "answered": answered}
-
-
-def check(prompt: str, _: Draw) -> dict[str, Any]:
-    """Call each sentence supported whose words are in the passages."""
-    passages, claims = value_of("passages", prompt), list(items_of("sentence", prompt).items())[:20]
-    supported = {number: overlap(text, passages) >= RELATED for number, text in claims}
-    verdicts = {number: "supported" if is_so else "unsupported" for number, is_so in supported.items()}
-    return {"judgements": [{"sentence": n, "verdict": verdict, "why": ""} for n, verdict in verdicts.items()]}
-
-
 def accuracy(prompt: str, _: Draw) -> dict[str, Any]:
     """Call an answer correct that contains enough words of a reference."""
     answered, references = value_of("answer", prompt), items_of("reference", prompt).values()
@@ -204,19 +132,11 @@ ANSWERS: Mapping[str, Answer] = {
     "accuracy": accuracy,
     "answer": answer,
     "benchmark-questions": benchmark_questions,
-    "brief_answer": brief_answer,
-    "check": check,
-    "evolver": evolver,
-    "hypotheses": two_texts,
     "judgement": judgement,
     "keywords": keywords,
     "queries": two_texts,
-    "query-writing": query_writing,
     "question": same_question,
-    "reranking": reranking,
     "rewrite": same_question,
-    "sub_answer": sub_answer,
-    "understanding": understanding,
 }
 
 
@@ -275,15 +195,3 @@ def fixture_model() -> Iterator[dict[str, str]]:
     """Run the model on a free port; yield the variables that configure it."""
     with serving(FixtureModel) as url:
         yield {"SHRAG_LLM__BASE_URL": f"{url}/v1", "SHRAG_LLM__MODEL": MODEL}
-
-
-def main() -> None:
-    """Run the model until an interrupt."""
-    parser = argparse.ArgumentParser(description="A language model of rules, for experiments and tests.")
-    parser.add_argument("--port", type=int, default=8123)
-    with server_of(FixtureModel, parser.parse_args().port) as server:
-        server.serve_forever()
-
-
-if __name__ == "__main__":
-    main()

@@ -37,8 +37,8 @@ class Handler(BaseHTTPRequestHandler):
         return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
 
     def answer(self, status: int, body: Any) -> None:
-        """Send a whole answer in JSON."""
-        content = json.dumps(body).encode()
+        """Send a whole answer in JSON, or as it is given in bytes."""
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
@@ -54,15 +54,10 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128  # however late they are taken up
 
 
-def server_of(handler: type[BaseHTTPRequestHandler], port: int) -> ThreadingHTTPServer:
-    """Return a server on a port of this machine, which the caller runs and closes."""
-    return _Server(("127.0.0.1", port), handler)
-
-
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler], certificate: Path | None = None) -> Iterator[str]:
     """Run a server on a free port of this machine, with TLS if it has a certificate; yield its address."""
-    with server_of(handler, 0) as server:
+    with _Server(("127.0.0.1", 0), handler) as server:
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate)

@@ -1,7 +1,8 @@
-"""Every command, option, setting, target of make, module and file that the documentation names exists."""
+"""What the documentation names exists: commands, options, settings, files; its first examples run."""
 
 import re
 import shlex
+import shutil
 from itertools import takewhile
 
 import click
@@ -9,7 +10,10 @@ import pytest
 
 from base.settings.sources import all_settings
 from shrag import cli
+from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import ROOT
+
+pytest_plugins = ["tests.generator.sample_index"]
 
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
@@ -162,3 +166,30 @@ def test_an_unknown_command_option_or_setting_would_be_found():
     assert unknown_words(["nothing"]) == ["nothing"]
     assert len(list(calls("docs/how-to/indexing.md"))) > 10
     assert any("--vectors-only" in words for words in calls("docs/how-to/indexing.md"))
+
+
+TRIED = ("README.md", "docs/tutorial/first-steps.md")
+TEXT = "\n".join(PAGES[page] for page in TRIED)
+PYTHON = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+CALLS = [words for page in TRIED for words in calls(page) if words]
+QUICK = [words for words in CALLS if words[0] in {"index", "search", "ask"}]
+
+
+def test_the_python_examples_answer_from_the_sample(sample_home, monkeypatch, capsys):
+    monkeypatch.setenv("SHRAG_HOME", str(sample_home))
+    assert PYTHON
+    for code in PYTHON:
+        exec(compile(code, "first-steps.md", "exec"), {})
+        assert "SAMPLE-" in capsys.readouterr().out
+
+
+def test_the_quick_calls_run_one_after_the_other(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "sample", tmp_path / "sample")
+    shutil.copy(ROOT / "sample" / "papers.jsonl", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    shrag("index", "sample/papers.jsonl", "--name", "sample", home=tmp_path / "home")  # as `make demo` does
+    tried = [words for words in QUICK if "--source" not in words]  # whose server is somebody else's
+    assert {words[0] for words in tried} == {"index", "search", "ask"}
+    for words in tried:
+        done = shrag(*words, home=tmp_path / "home")
+        assert (done.returncode, bool(done.stdout)) == (0, True), (words, done.stderr)

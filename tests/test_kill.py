@@ -28,9 +28,9 @@ from tests.indexer.made_corpora import (
 KILLS = int(os.environ.get("SHRAG_TEST_KILLS") or 0) or 3  # read before the settings of the user are hidden
 COMMIT_EVERY = 100
 
-# Does what `shrag index` and `shrag indexes …` do, and says each stage as it begins; at one it may wait.
+# Does what `shrag index` and `shrag indexes …` do, and says each stage as it begins.
 INDEXER = """
-import os, signal, sys
+import sys
 from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.settings import IndexerSettings
 from indexer.versions.store.engines import open_store
@@ -41,8 +41,6 @@ def show(stage, done, total):
     if stage != shown:
         shown = stage
         print(stage, flush=True)
-        if stage == os.environ.get("WAITS_AT"):
-            signal.pause()
 
 how, what = sys.argv[1:]
 print("starting", flush=True)

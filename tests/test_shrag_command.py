@@ -1,15 +1,19 @@
-"""The `shrag` command as a whole: help, version, exit codes, and no traceback unless it is asked for."""
+"""The `shrag` command as a whole: help, completion, exit codes, tracebacks, the index that is meant."""
 
 import importlib.metadata
+import json
+import shutil
+import socket
 import subprocess
 import sys
 from typing import Any
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 
 from shrag import cli
-from tests.generator.sample_index import shrag
+from tests.generator.sample_index import NAME, shrag
 from tests.indexer.made_corpora import command, environment_of, write_jsonl
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -124,3 +128,119 @@ def test_help_and_a_search_load_no_more_than_they_need(sample_home):
     assert not loaded_by(sample_home, "--help") & NOT_FOR_HELP
     search = ("search", "How can methane from rice fields be reduced?", "--name", "sample", "--json")
     assert not loaded_by(sample_home, *search) & NOT_FOR_A_SEARCH
+
+
+def completed(*words):
+    """Return what the last word may become, and of what type."""
+    found = ShellComplete(cli, {}, "shrag", "_SHRAG_COMPLETE").get_completions(list(words[:-1]), words[-1])
+    return [(item.value, item.type) for item in found]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("find",), ["find-papers"]),
+        (("find-papers", "--max-s"), ["--max-seconds"]),
+        (("ask", "--way", "paper-qa-8"), ["paper-qa-8"]),
+        (("search", "--name", NAME[:2]), [NAME]),
+        (("indexes", "show", NAME[:2]), [NAME]),
+        (("ask", "--source", "lib"), ["library"]),
+        (("ask", "--source", "library,o"), ["library,ours"]),
+    ],
+    ids=" ".join,
+)
+def test_commands_options_and_names_are_completed(words, expected, sample_home, monkeypatch):
+    monkeypatch.setenv("SHRAG_HOME", str(sample_home))
+    for source in ("LIBRARY", "OURS"):
+        monkeypatch.setenv(f"SHRAG_SOURCES__{source}__KIND", "index")
+    assert completed(*words) == [(value, "plain") for value in expected]
+
+
+def test_a_source_may_be_a_file_and_neither_wrong_settings_nor_a_silent_cluster_say_anything(
+    tmp_path, monkeypatch, capsys
+):
+    pytest.importorskip("elasticsearch")
+    with socket.create_server(("127.0.0.1", 0)) as silent, monkeypatch.context() as patch:
+        patch.setenv("SHRAG_ENGINE", "elasticsearch")
+        patch.setenv("SHRAG_ELASTICSEARCH__URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        patch.setenv("SHRAG_ELASTICSEARCH__TIMEOUT_S", "3600")
+        assert completed("search", "--name", "") == []
+    monkeypatch.setenv("SHRAG_CONFIG", str(tmp_path / "absent.toml"))
+    assert completed("ask", "--source", "./lib") == [("./lib", "file")]
+    assert completed("ask", "--name", "") == []
+    assert capsys.readouterr() == ("", "")
+
+
+RECORD = {"id": "A", "title": "Sodium", "abstract": "Hard carbon anodes of sodium-ion batteries."}
+READERS = {
+    "search": ("search", "battery"),
+    "ask": ("ask", "battery"),
+    "explain": ("explain", "battery", "SAMPLE-BAT-001"),
+    "show": ("indexes", "show"),
+    "verify": ("indexes", "verify"),
+}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return write_jsonl(tmp_path_factory.mktemp("corpus") / "a.jsonl", [RECORD])
+
+
+@pytest.fixture
+def home(tmp_path, sample_home):
+    """Return a home with the index sample alone."""
+    shutil.copytree(sample_home / "sample", tmp_path / "home" / "sample")
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def two(home, corpus):
+    """Return a home with an index beside the sample."""
+    assert shrag("index", corpus, "--name", "other", home=home).returncode == 0
+    return home
+
+
+def record_of(done):
+    assert done.returncode == 0, done.stderr
+    return {
+        key: value for key, value in json.loads(done.stdout).items() if key not in {"milliseconds", "trace"}
+    }
+
+
+@pytest.mark.parametrize("command", READERS.values(), ids=READERS)
+def test_the_only_index_is_meant_and_without_any_one_line_says_how_to_make_one(
+    command, sample_home, tmp_path
+):
+    named = ("sample",) if command[0] == "indexes" else ("--name", "sample")
+    done = shrag(*command, "--json", home=sample_home)
+    assert record_of(done) == record_of(shrag(*command, *named, "--json", home=sample_home))
+    none = shrag(*command, home=tmp_path)
+    assert (none.returncode, none.stdout, none.stderr.count("\n")) == (2, "", 1)
+    assert "shrag index PATH --name NAME" in none.stderr
+
+
+def test_several_are_listed_and_a_setting_may_name_one(two, tmp_path, corpus):
+    done = shrag("search", "battery", home=two)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there are 2 indexes: other, sample;" in done.stderr
+    assert shrag("index", corpus, home=two).returncode == 2
+    assert shrag("search", "battery", home=two, name="other").returncode == 0
+    (file := tmp_path / "shrag.toml").write_text('name = "other"')
+    assert record_of(shrag("indexes", "show", "--json", home=two, config=file))["name"] == "other"
+    assert record_of(shrag("indexes", "show", "sample", "--json", home=two, config=file))["name"] == "sample"
+
+
+def test_of_very_many_ten_are_listed(home):
+    for number in range(12):
+        (home / f"copy{number:02}").symlink_to(home / "sample")
+    said = shrag("search", "battery", home=home).stderr
+    assert "there are 13 indexes: copy00, " in said
+    assert "copy09 and 3 more;" in said
+
+
+def test_a_corpus_goes_into_the_only_index_which_is_told_and_nowhere_without_one(home, tmp_path, corpus):
+    done = shrag("index", corpus, "--json", home=home)
+    assert "using index 'sample'" in done.stderr
+    assert (record_of(done)["version"], record_of(done)["papers"]) == (2, 121)
+    assert shrag("index", corpus, home=tmp_path / "empty").returncode == 2
+    assert not (tmp_path / "empty").exists()

@@ -119,13 +119,6 @@ def trace_of(folder, **model):
     return path, done
 
 
-def run_of(folder):
-    path = folder / "ru\x1bn"
-    return path, shrag(
-        "eval", "run", folder / "topics\x1b", "--name", "x", "--out", path, home=folder / "home"
-    )
-
-
 COMMANDS = [
     ("indexes", "list"),
     ("indexes", "show", "x"),
@@ -168,8 +161,9 @@ def test_no_command_lets_it_through(hostile, arguments, debug):
 def test_neither_do_those_that_write(hostile):
     folder, indexed = hostile
     trace, asked = trace_of(folder)
-    run, ranked = run_of(folder)
-    again = shrag("eval", "compare", folder / "topics\x1b", run, run, home=folder / "home")
+    run, topics = folder / "ru\x1bn", folder / "topics\x1b"
+    ranked = shrag("eval", "run", topics, "--name", "x", "--out", run, home=folder / "home")
+    again = shrag("eval", "compare", topics, run, run, home=folder / "home")
     shown = shrag("trace", "show", trace, home=folder / "home")
     wrong = shrag("trace", "show", run, home=folder / "home")
     for done in (indexed, asked, ranked, again, shown, wrong):

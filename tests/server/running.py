@@ -1,12 +1,13 @@
-"""`shrag serve` as a process of the tests, each until the end of a block."""
+"""`shrag serve` as a process of the tests, each until the end of a block; and its streams."""
 
 import asyncio
+import json
 import re
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partialmethod
@@ -183,3 +184,26 @@ def post_and_leave(url: str, when: threading.Event, **call: Any) -> None:
             assert posted.cancelled()
 
     asyncio.run(post())
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event: its number, its name, and its data."""
+
+    number: int
+    name: str
+    data: Any
+
+
+def events_of(lines: Iterable[str]) -> Iterator[Event]:
+    """Yield the events of a stream's lines; comments are left out."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        if not line:
+            if "data" in fields:
+                yield Event(int(fields.get("id", 0)), fields["event"], json.loads(fields["data"]))
+            fields = {}
+            continue
+        name, _, value = line.partition(":")
+        if name:
+            fields[name] = value.removeprefix(" ")

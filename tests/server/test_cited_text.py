@@ -59,6 +59,7 @@ def test_an_answer_begun_anew_repeats_nothing_and_one_that_is_not_streamed_lacks
     assert text.restart("the model broke off") == "\n\n(the model broke off)"
     assert text.sentence(first) == ""
     assert text.sentence(second) == "\n\nIt costs. [2] (unsupported)"
+    assert text.end(answer(first, second), []).startswith("\n\n**References**")  # no check has changed
 
     whole = CitedText("Does it help?", lambda hit: f"/{hit['doc_id']}", streams=False)
     final = {"notes": [], "note_codes": [], "unknown_words": [], "question": "Does it help?"}

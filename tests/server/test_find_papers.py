@@ -20,8 +20,7 @@ from tests.generator.finding.test_finding_ends_early import JUDGED, WaitsInTheMi
 from tests.generator.finding_model import FindingModel, serving_model, value_of
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
 from tests.server.running import START_S as WAIT_S
-from tests.server.running import UNLIMITED, add_key, application, serving, wait_for
-from tests.server.sse import events_of
+from tests.server.running import UNLIMITED, add_key, application, events_of, serving, wait_for
 
 LOCAL = Caller("127.0.0.1", is_local=True)
 STREAM = {"Accept": "text/event-stream"}

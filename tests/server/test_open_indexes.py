@@ -1,6 +1,7 @@
-"""Indexes are opened before they are asked for, and closed when they are deleted or too many."""
+"""Indexes are opened before they are asked for, closed when they are deleted or too many; builds are seen."""
 
 import asyncio
+import shutil
 import time
 from contextlib import asynccontextmanager
 
@@ -8,11 +9,14 @@ import pytest
 
 from indexer.errors import IndexClosed, UnknownIndex
 from indexer.settings import IndexerSettings
+from indexer.versions.store.build_folder import BuildFolder
 from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from server.indexes import KeptIndexes
+from tests.generator.sample_index import NAME
+from tests.indexer.made_corpora import build, paper, write_jsonl
 from tests.server.access.test_keys import bearer
 from tests.server.loading import PAPERS, publish_edition
 from tests.server.running import add_key, application, probe, wait_for
@@ -145,3 +149,16 @@ def test_a_server_is_ready_when_its_indexes_are_open_and_until_it_stops(settings
         client.app_state["services"].stopping.set()
         assert client.get("/readyz").json()["code"] == "stopping"
         assert client.get("/healthz").status_code == 200
+
+
+def test_a_first_build_is_seen_with_what_it_has_committed(tmp_path):
+    home = tmp_path / "home"
+    build(home, write_jsonl(tmp_path / "papers.jsonl", map(paper, range(30))), name=NAME)
+    shutil.copytree(home / NAME / "versions" / "000001", home / "new" / "building")
+    BuildFolder(home, "new").write_plan({})
+    with application(home, address="127.0.0.1") as client:
+        seen = {each["name"]: each for each in client.get("/api/v1/status").json()["indexes"]}
+    assert seen["new"]["being_indexed"]
+    assert seen["new"]["committed_passages"] == seen[NAME]["passages"] > 0
+    assert seen["new"]["began"]
+    assert (seen[NAME]["being_indexed"], seen[NAME]["committed_passages"]) == (False, None)

@@ -10,8 +10,7 @@ import pytest
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.http_server import Handler
 from tests.http_server import serving as serving_http
-from tests.server.running import UNLIMITED, add_key, application, tool_call, wait_for
-from tests.server.sse import events_of
+from tests.server.running import UNLIMITED, add_key, application, events_of, tool_call, wait_for
 
 FOREIGN: dict[str, Any] = {
     "_id": "B17",
@@ -52,15 +51,21 @@ class Broken(Handler):
         self.answer(200, {"hits": "inhalt at 10.0.0.7"})
 
 
-def declare(patch, name, **keys):
-    for key, value in keys.items():
-        patch.setenv(f"SHRAG_SOURCES__{name.upper()}__{key.upper()}", str(value))
+def source(name, **keys):
+    """Return the variables of a source."""
+    return {f"sources__{name}__{key}": str(value) for key, value in keys.items()}
 
 
-def declare_theirs(patch, name, url, **keys):
+def elsewhere(name, url, **keys):
+    """Return the variables of somebody else's index."""
     fields = {"title": "titel", "abstract": "inhalt", "year": "jahr", "url": "adresse", "doi": "doi"}
     mapped = {f"fields__{field}": value for field, value in fields.items()}
-    declare(patch, name, kind="elasticsearch", url=url, index="books", api_key=SECRET, **mapped | keys)
+    return source(name, kind="elasticsearch", url=url, index="books", **mapped, **keys)
+
+
+def declare(patch, variables):
+    for name, value in variables.items():
+        patch.setenv(f"SHRAG_{name.upper()}", value)
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +78,8 @@ def theirs():
 def declared(theirs, monkeypatch):
     """Declare the sample as two sources, and somebody else's server."""
     for name in ("ours", "hidden"):
-        declare(monkeypatch, name, kind="index", index=NAME)
-    declare_theirs(monkeypatch, "theirs", theirs)
+        declare(monkeypatch, source(name, kind="index", index=NAME))
+    declare(monkeypatch, elsewhere("theirs", theirs, api_key=SECRET))
 
 
 @pytest.fixture
@@ -140,7 +145,7 @@ def test_a_source_that_fails_is_a_note_tells_nothing_of_itself_and_leaves_slots_
     call = {"question": ENGLISH, "sources": ["broken"]}
     offered: dict[str, Any] = {"sources": "ours,broken", "searches_at_once": 1, "sources_at_once": 4}
     with serving_http(Broken) as url:
-        declare_theirs(monkeypatch, "broken", url, timeout_s=60, answer_bytes=1_000_000)
+        declare(monkeypatch, elsewhere("broken", url, api_key=SECRET, timeout_s=60, answer_bytes=1_000_000))
         with (
             application(sample_home, **offered, **UNLIMITED) as client,
             ThreadPoolExecutor(4) as threads,

@@ -1,4 +1,4 @@
-"""A server of the tests: a group of processes that is started and killed."""
+"""Servers of the tests: built once, outside the checkout; started as a group of processes, and killed."""
 
 import atexit
 import os
@@ -9,16 +9,14 @@ import socket
 import subprocess
 import tempfile
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
-from tests.service.building import ServerUnavailable
-
-LOG_LINES = 40
+SHOWN = 3_000  # characters of the end of an output
 STOP_SECONDS = 30
 REQUIRED = os.environ.get("SHRAG_REQUIRE_SERVICES") == "1"  # read before the user's settings are hidden
 
@@ -26,8 +24,47 @@ REQUIRED = os.environ.get("SHRAG_REQUIRE_SERVICES") == "1"  # read before the us
 PORTS = range(20_000, 32_000)
 
 
+class ServerUnavailable(Exception):
+    """This machine lacks what a server needs; the message names it."""
+
+
 class ServerFailed(Exception):
-    """The server ended or stayed silent; the message holds the end of its log."""
+    """The server could not be built, ended, or did not answer; the message has the end of the output."""
+
+
+def built_once(name: str, kind: str, build: Callable[[Path], Path]) -> Path:
+    """Return the folder of that name, which `build` makes in a scratch folder where it is not there yet.
+
+    It is in $XDG_CACHE_HOME/shrag-tests (~/.cache/shrag-tests); one process at a time builds.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "shrag-tests"
+    built = cache / name
+    if built.is_dir():
+        return built
+    cache.mkdir(parents=True, exist_ok=True)
+    unfinished = f"building-{kind}-"
+    with FileLock(cache / f"build-{kind}.lock"):
+        if not built.is_dir():
+            for left in cache.glob(f"{unfinished}*"):  # by builds that were killed
+                shutil.rmtree(left, ignore_errors=True)
+            with tempfile.TemporaryDirectory(dir=cache, prefix=unfinished) as scratch:
+                build(Path(scratch)).rename(built)
+    return built
+
+
+def run_tool(command: Sequence[str], *, typed: str = "", **environment: str) -> None:
+    """Run a command to its end; raise ServerFailed if it fails."""
+    done = subprocess.run(
+        command,
+        env=os.environ | environment,
+        input=typed,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise ServerFailed(f"{Path(command[0]).name} ended with {done.returncode}:\n{done.stdout[-SHOWN:]}")
 
 
 def free_ports(count: int) -> list[int]:
@@ -50,58 +87,13 @@ def wait_until(look: Callable[[], str], seconds: float) -> None:
         time.sleep(0.1)
 
 
-class Server(ABC):
-    """What a command starts, in a folder that holds its log."""
-
-    def __init__(
-        self, folder: Path, command: list[str], environment: Mapping[str, str], become: Sequence[str] = ()
-    ) -> None:
-        """Start nothing yet; `become` are options of setpriv for another user."""
-        self._folder, self._log = folder, folder / "output.log"
-        # Linux kills the process when the thread that started it ends, however that comes.
-        setpriv = shutil.which("setpriv")
-        self._command = [setpriv, "--pdeathsig=KILL", *become, *command] if setpriv else command
-        self._environment = {"PATH": os.environ["PATH"], **environment}
-        self._first: subprocess.Popen[bytes] | None = None
-
-    @abstractmethod
-    def complaint(self) -> str:
-        """Return why the server does not answer now, "" if it does."""
-
-    def launch(self) -> None:
-        """Run the command and do not wait until it answers."""
-        with self._log.open("ab") as log:
-            self._first = subprocess.Popen(
-                self._command,
-                env=self._environment,
-                cwd=self._folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                process_group=0,  # to kill all of them
-            )
-
-    def wait_until_ready(self, seconds: float) -> None:
-        """Wait until it answers; raise ServerFailed if it ends before, or the time is up."""
-
-        def look() -> str:
-            complaint = self.complaint()
-            if complaint and (self._first is None or self._first.poll() is not None):
-                raise ServerFailed(f"it ended while it started\n{self._log_tail()}")
-            return complaint and f"{complaint}\n{self._log_tail()}"
-
-        wait_until(look, seconds)
-
-    def kill(self) -> None:
-        """End all as a power cut would, at once."""
-        if self._first is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._first.pid, signal.SIGKILL)
-            self._first.wait(STOP_SECONDS)
-
-    def _log_tail(self) -> str:
-        said = self._log.read_text(encoding="utf-8", errors="replace") if self._log.exists() else ""
-        return "\n".join(said.splitlines()[-LOG_LINES:])
+@contextmanager
+def until_interrupt() -> Iterator[None]:
+    """Run a block, and wait for Ctrl-C or SIGTERM."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
+        yield
+        signal.pause()
 
 
 @contextmanager
@@ -113,6 +105,42 @@ def until_the_end(kind: str) -> Iterator[tuple[Path, ExitStack]]:
         folder = Path(tempfile.mkdtemp(prefix=f"shrag-{kind}-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         yield folder, stack
+
+
+def launch(
+    stack: ExitStack, folder: Path, command: Sequence[str], environment: Mapping[str, str]
+) -> Callable[[], str]:
+    """Run a server until the stack is closed, then kill all its processes at once.
+
+    Returns a function that raises ServerFailed if it has ended, and else returns the end of its output.
+    """
+    # Linux kills the process when the thread that started it ends, however that comes.
+    last = ["setpriv", "--pdeathsig=KILL"] if shutil.which("setpriv") and command[0] != "setpriv" else []
+    log = folder / "output.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*last, *command],
+            env={"PATH": os.environ["PATH"], **environment},
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            process_group=0,  # to kill all of them
+        )
+
+    def kill() -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(STOP_SECONDS)
+
+    def output_of() -> str:
+        said = log.read_text(encoding="utf-8", errors="replace")[-SHOWN:]
+        if process.poll() is not None:
+            raise ServerFailed(f"it ended while it started\n{said}")
+        return said
+
+    stack.callback(kill)
+    return output_of
 
 
 @contextmanager

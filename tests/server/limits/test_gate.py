@@ -1,7 +1,8 @@
-"""The gate by itself: slots of a process, limits of a key, and which calls count in a key's day."""
+"""The gate and its parts: slots and their queue, limits of a key, token buckets, daily counts."""
 
 import asyncio
 from contextlib import ExitStack
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,8 +10,10 @@ from starlette.requests import Request
 
 from server.access.callers import Caller, Visit
 from server.access.keys import KeyLimits
-from server.errors import QuotaUsed, Stopping, TooManyOpen, TooSlow
+from server.errors import QuotaUsed, Stopping, TooBusy, TooManyOpen, TooSlow
 from server.limits.gate import Gate
+from server.limits.rates import DAY_S, PRUNED_FROM, Buckets, DailyUse, Rate
+from server.limits.work_queue import WorkQueue
 from server.settings import ServerSettings
 from tests.virtual_clock import run
 
@@ -91,3 +94,139 @@ def test_work_and_what_waits_for_it_end_when_the_reader_leaves_or_the_server_sto
     assert time == max(2, ended_s)
     assert running == (error is TooSlow)
     assert gate.queues["search"].running == gate.queues["search"].waiting == 0
+
+
+class Work:
+    """Pieces of work of a test, each running until its event is set."""
+
+    def __init__(self, slots, most_waiting):
+        self.queue = WorkQueue("search", slots, most_waiting)
+        self.order = []  # of the callers
+        self.begun = []
+        self.leaves = None  # a task that is cancelled when a piece ends, before the next one runs
+
+    async def begin(self, *callers):
+        """Begin a piece of work for each caller; return the event that ends it, and its task."""
+        found = []
+        for caller in callers:
+            end = asyncio.Event()
+            found.append((end, asyncio.create_task(self._run(caller, end))))
+        self.begun += found
+        await settle()
+        return found
+
+    async def _run(self, caller, done):
+        async with self.queue.slot(caller):
+            self.order.append(caller)
+            await done.wait()
+        if self.leaves:
+            self.leaves.cancel()
+
+    async def end(self, *begun):
+        """End pieces of work, by default all."""
+        for done, _ in begun or self.begun:
+            done.set()
+        await asyncio.wait([task for _, task in begun or self.begun])
+        await settle()
+
+    @property
+    def counts(self):
+        """The numbers of running and waiting pieces."""
+        return self.queue.running, self.queue.waiting
+
+
+async def settle():
+    """Let everything that can continue do so."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("slots", "callers", "counts", "refused", "order"),
+    [
+        ((2, 2), "abcd", (2, 2), "e", "abcd"),
+        ((4, 4), "aaaa", (2, 2), "a", "aaaa"),  # half of the slots and of the queue
+        ((4, 4), "aaaabbb", (4, 3), "a", "aabbaab"),
+        ((1, 8), "aaabc", (1, 4), "", "abcaa"),  # in turns
+    ],
+)
+def test_some_calls_run_some_wait_and_the_rest_is_refused(slots, callers, counts, refused, order):
+    async def main():
+        work = Work(*slots)
+        await work.begin(*callers)
+        assert work.counts == counts
+        if refused:
+            with pytest.raises(TooBusy) as error:
+                work.queue.check(refused)
+            assert error.value.retry_after_s > 0
+            ((_, last),) = await work.begin(refused)
+            assert isinstance(last.exception(), TooBusy)
+        await work.end()
+        assert "".join(work.order) == order
+        assert work.counts == (0, 0)
+
+    asyncio.run(main())
+
+
+def test_a_slot_is_lent_while_its_work_waits_for_another_machine():
+    async def main():
+        work = Work(1, 4)
+        first, second, _ = await work.begin(*"abc")
+        with work.queue.lent("a"):
+            await settle()
+            assert work.order == ["a", "b"]
+        assert work.counts == (2, 1)
+        await work.end(first)
+        assert work.order == ["a", "b"]
+        await work.end(second)
+        assert work.order == ["a", "b", "c"]
+        await work.end()
+        assert work.counts == (0, 0)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("admitted_meanwhile", [False, True])
+def test_a_caller_who_leaves_while_waiting_frees_its_place(admitted_meanwhile):
+    async def main():
+        work = Work(1, 4)
+        first, (_, leaving), last = await work.begin(*"abc")
+        if admitted_meanwhile:
+            work.leaves = leaving
+            first[0].set()
+        else:
+            leaving.cancel()
+        await settle()
+        assert leaving.cancelled()
+        await work.end(first, last)
+        assert work.order[-1] == "c"
+        assert work.counts == (0, 0)
+
+    asyncio.run(main())
+
+
+def test_a_bucket_fills_by_the_minute():
+    clock = SimpleNamespace(now=1_000.0)
+    buckets, rate = Buckets(clock=lambda: clock.now), Rate(per_minute=60, burst=3)
+    taken = [True, True, True, False]
+    for later, allowed in ((0, taken), (0.9, [False]), (0.2, [True, False]), (3_600, taken)):
+        clock.now += later
+        assert [buckets.take("a", rate).allowed for _ in allowed] == allowed
+
+
+def test_many_callers_do_not_make_an_empty_bucket_full():
+    clock = SimpleNamespace(now=1_000.0)
+    buckets, rate = Buckets(clock=lambda: clock.now), Rate(per_minute=60, burst=10)
+    for name in [*["busy"] * 10, *(f"passing {number}" for number in range(3 * PRUNED_FROM))]:
+        clock.now += 1e-5
+        buckets.take(name, rate)
+    assert not buckets.take("busy", rate).allowed
+
+
+def test_a_day_begins_at_midnight_in_utc():
+    clock = SimpleNamespace(now=DAY_S * 20_000 - 2.0)
+    days = DailyUse(clock=lambda: clock.now)
+    assert [days.add("a"), days.add("a"), days.used("a"), days.used("b")] == [1, 2, 2, 0]
+    assert days.ends_in_s() == 2
+    clock.now += 2
+    assert [days.used("a"), days.add("a")] == [0, 1]

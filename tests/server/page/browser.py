@@ -1,14 +1,17 @@
-"""A reader with Debian's Chromium, who notices what a page must not do: ask other hosts, log errors."""
+"""A reader with Debian's Chromium, who notices what a page must not do; and the rules of axe."""
 
+import json
 import os
 import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
+import axe_playwright_python
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
@@ -18,6 +21,11 @@ LOCALES = {"ko": "ko-KR", "en": "en-GB"}
 WIDE = {"width": 1400, "height": 900}
 PHONE = {"width": 390, "height": 844}
 WAIT_MS = 60_000  # a loaded machine's
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+SERIOUS = {"serious", "critical"}
+NOT_BY_DEFAULT = {name: {"enabled": True} for name in ("label-content-name-mismatch", "target-size")}
 
 expect.set_options(timeout=WAIT_MS)
 
@@ -98,3 +106,19 @@ class Reader:
         for context in self.contexts:
             context.close()
         assert self.broken == [], "\n".join(self.broken)
+
+
+def findings(page: Page) -> list[str]:
+    """Return what axe finds that is serious in either colour scheme, with the elements."""
+    if not page.evaluate("window.axe !== undefined"):
+        page.evaluate(f"{AXE}; undefined")
+    found = []
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        run = "rules => axe.run(document, { resultTypes: ['violations'], rules })"
+        found += page.evaluate(run, NOT_BY_DEFAULT)["violations"]
+    return [
+        f"{each['id']}: {json.dumps([node['html'] for node in each['nodes']][:4], ensure_ascii=False)}"
+        for each in found
+        if each["impact"] in SERIOUS
+    ]

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, UNANSWERABLE_KOREAN
-from tests.server.page.axe import findings
+from tests.server.page.browser import findings
 from tests.server.page.walking import (
     QUESTIONS,
     address,

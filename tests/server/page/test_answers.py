@@ -8,8 +8,7 @@ from playwright.sync_api import Page, expect
 
 from server.store import Store
 from tests.generator.sample_index import ENGLISH, KOREAN
-from tests.server.page.axe import findings
-from tests.server.page.browser import PHONE, WIDE
+from tests.server.page.browser import PHONE, WIDE, findings
 from tests.server.page.model import ANSWER, WRONG, writing
 from tests.server.page.walking import (
     QUESTIONS,

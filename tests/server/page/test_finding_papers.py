@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.generator.finding_model import FindingModel, evolver, serving_model
 from tests.generator.sample_index import ENGLISH, NAME
-from tests.server.page.axe import findings
+from tests.server.page.browser import findings
 from tests.server.page.walking import QUESTIONS, documents, hits, in_both_languages
 from tests.server.running import NO_LIMITS, START_S, copy_of, serving
 

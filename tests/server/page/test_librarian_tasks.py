@@ -18,7 +18,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.retriever.reading_exports import by_rispy
-from tests.server.page.axe import findings
+from tests.server.page.browser import findings
 from tests.server.page.walking import HOW, address, answered, documents, hits, keywords, search, settled
 
 DESK = {"width": 1366, "height": 768}
@@ -256,14 +256,21 @@ def test_return_and_keep(librarian, unlimited):
     dialog.get_by_role("button").last.click()
     expect(dialog.get_by_role("link")).to_have_count(0)
 
-    with librarian.task(2, ENGLISH):  # a feed; VuFind has the same
+    with librarian.task(3, ENGLISH):  # a feed and its address; VuFind has the same without the last
         librarian.click("#open-record")
+        dialog.locator(".feeds input:not([readonly])").fill("신착 도서")
         librarian.click("[data-feed-create]")
-        feed = dialog.locator("input[readonly]").input_value().removeprefix(unlimited.url)
-        assert unlimited.get(feed).headers["content-type"] == "application/atom+xml"
-    dialog.locator("[data-feed]").filter(has_text=ENGLISH).get_by_role("button").click()
-    expect(dialog.locator("[data-feed]").filter(has_text=ENGLISH)).to_have_count(0)
-    assert unlimited.get(feed).status_code == 404
+        made = dialog.locator("input[readonly]").input_value()
+        librarian.click(dialog.locator("input[readonly]").locator("xpath=../following-sibling::button"))
+        page.wait_for_function("text => navigator.clipboard.readText().then((it) => it === text)", arg=made)
+        feed = unlimited.get(made.removeprefix(unlimited.url))
+        assert feed.headers["content-type"] == "application/atom+xml"
+        assert feed.text.count("<entry>") > hits(page).count()
+    own = dialog.locator("[data-feed]").filter(has_text="신착 도서")
+    expect(own).to_contain_text(ENGLISH)
+    own.get_by_role("button").click()
+    expect(own).to_have_count(0)
+    assert unlimited.get(made.removeprefix(unlimited.url)).status_code == 404
 
 
 def test_document_a_search_that_runs_again(librarian, reader):

@@ -3,8 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, KOREAN
-from tests.server.page.axe import findings
-from tests.server.page.browser import PHONE, WIDE
+from tests.server.page.browser import PHONE, WIDE, findings
 from tests.server.page.walking import address, documents, hits, in_both_languages, search, settled, shown
 
 
@@ -120,3 +119,25 @@ def test_print_gives_question_search_results_and_answer_and_no_buttons(reader):
     last = page.locator("#answer-body .colophon").bounding_box()
     assert last
     assert last["y"] + last["height"] <= page.evaluate("document.documentElement.scrollHeight")
+
+
+@in_both_languages
+def test_a_papers_page_has_its_top_in_view_the_tools_and_a_way_back(reader, language):
+    page = shown(reader, address(ENGLISH), language=language, viewport={"width": 390, "height": 500})
+    page.locator("#hits [data-mark]").first.check()
+    title = page.locator("#hits h3 a").nth(1)
+    wanted, where = title.inner_text(), page.url
+    title.click()
+    expect(page.locator("main h1")).to_have_text(wanted)
+    expect(page.locator("main h1")).to_be_in_viewport()
+    assert page.evaluate("scrollY") == 0
+    page.locator("#menu").click()
+    page.locator("#open-marked").click()
+    expect(page.get_by_role("dialog").get_by_role("link")).to_have_count(1)
+    page.keyboard.press("Escape")
+    page.locator("dl a[href*='author']").first.click()
+    expect(hits(page).first).to_contain_text(wanted)
+    page.go_back()
+    page.locator("#back").click()
+    expect(page).to_have_url(where)
+    settled(page)

@@ -7,17 +7,8 @@ from tests.generator.sample_index import ENGLISH, NAME
 from tests.http_server import serving as serving_http
 from tests.server.page.walking import address, answered, hits, in_both_languages, search, settled, shown
 from tests.server.running import NO_LIMITS, serving
-from tests.server.test_sources import Theirs
+from tests.server.test_sources import Theirs, elsewhere, source
 
-FIELDS = {"title": "titel", "abstract": "inhalt", "year": "jahr", "url": "adresse", "doi": "doi"}
-SOURCES = {
-    "sources__ours__kind": "index",
-    "sources__ours__index": NAME,
-    "sources__library__kind": "elasticsearch",
-    "sources__library__index": "books",
-    "sources__library__private": "false",
-    **{f"sources__library__fields__{field}": value for field, value in FIELDS.items()},
-}
 ALL = "source:ours,library"
 
 
@@ -25,8 +16,8 @@ ALL = "source:ours,library"
 def offering(sample_home, tmp_path_factory):
     log = tmp_path_factory.mktemp("offering") / "log"
     with serving_http(Theirs) as url:
-        sources = SOURCES | {"server__sources": "ours,library", "sources__library__url": url}
-        with serving(sample_home, log, **sources, **NO_LIMITS) as server:
+        sources = source("ours", kind="index", index=NAME) | elsewhere("library", url, private="false")
+        with serving(sample_home, log, server__sources="ours,library", **sources, **NO_LIMITS) as server:
             yield server
 
 

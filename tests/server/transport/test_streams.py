@@ -8,8 +8,7 @@ import pytest
 from tests.generator.language_model import events, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_ENGLISH
 from tests.server.running import START_S as WAIT_S
-from tests.server.running import TOOL_CALLS, message, post_and_leave, serving_with_model, wait_for
-from tests.server.sse import events_of
+from tests.server.running import TOOL_CALLS, events_of, message, post_and_leave, serving_with_model, wait_for
 
 STREAM = {"Accept": "text/event-stream"}
 

@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from indexer.settings import IndexerSettings
-from tests.service.building import ServerUnavailable
-from tests.service.elasticsearch.own_prefix import own_prefix
+from tests.service.elasticsearch.cluster import own_prefix
 from tests.service.elasticsearch.server import START_SECONDS, Access, running_server
-from tests.service.processes import available, wait_until
+from tests.service.processes import ServerUnavailable, available, wait_until
 
 # Read before the settings of the user are hidden.
 GIVEN = {
@@ -73,11 +72,11 @@ def pytest_configure_node(node: Any) -> None:
 def _start_for(config: pytest.Config) -> tuple[str, ...] | None:
     with ExitStack() as stack:
         try:
-            server = stack.enter_context(running_server(heap="1g", wait=False))
+            access = stack.enter_context(running_server(heap="1g", wait=False))
         except ServerUnavailable:
             return None  # the tests tell it
         config.add_cleanup(stack.pop_all().close)
-        return astuple(server.access)
+        return astuple(access)
 
 
 @pytest.fixture(scope="session")
@@ -91,8 +90,8 @@ def elasticsearch(request: pytest.FixtureRequest) -> Iterator[Access]:
         wait_until(access.complaint, START_SECONDS)
         yield access
         return
-    with available(), running_server(heap="1g") as server:
-        yield server.access
+    with available(), running_server(heap="1g") as access:
+        yield access
 
 
 @pytest.fixture(scope="module")

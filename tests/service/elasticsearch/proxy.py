@@ -1,92 +1,80 @@
 """A server before the cluster that answers some requests itself, as an overloaded or broken one would."""
 
-import asyncio
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import aiohttp
-from aiohttp import web
+import httpx
 
+from tests.http_server import Handler, serving
 from tests.service.elasticsearch.server import Access
 
-PRODUCT = {"X-elastic-product": "Elasticsearch"}
+KEPT = ("Authorization", "Content-Type", "Accept")  # headers that are passed on
 Answer = tuple[int, Any]  # status and JSON
 
 
 @dataclass
 class Proxy:
-    """Answers what `answers` has an answer to (by method, path and body), and passes the rest on."""
+    """Answers what `answers` has an answer to (by path and body), and passes the rest on."""
 
     access: Access
-    behind: str
-    answers: Callable[[str, str, bytes], Answer | None] = lambda *_: None
+    answers: Callable[[str, bytes], Answer | None] = lambda *_: None
     seen: Counter[str] = field(default_factory=Counter)  # requests by the last part of their path
     cut: int = 0  # bulk requests that the cluster gets, and whose answers get lost
     answering: threading.Event = field(default_factory=threading.Event)  # cleared, it only takes requests
 
-    def fail(self, part: str, answer: Answer, times: int) -> None:
-        """Answer the next so many requests to a path with `part` in it so."""
+    def fail(self, part: str, answer: Callable[[bytes], Answer], times: int) -> None:
+        """Answer the next so many requests to a path with `part` in it so, by their bodies."""
         self.seen.clear()
         left = [times]
 
-        def answers(_method: str, path: str, _body: bytes) -> Answer | None:
-            if part in path and left[0] > 0:
-                left[0] -= 1
-                return answer
-            return None
+        def answers(path: str, body: bytes) -> Answer | None:
+            if part not in path or left[0] == 0:
+                return None
+            left[0] -= 1
+            return answer(body)
 
         self.answers = answers
-
-    async def handle(self, request: web.Request) -> web.Response:
-        body = await request.read()
-        self.seen[request.path.rpartition("/")[2]] += 1
-        await asyncio.to_thread(self.answering.wait)
-        own = self.answers(request.method, request.path, body)
-        if own is not None:
-            return web.json_response(own[1], status=own[0], headers=PRODUCT)
-        kept = ("Authorization", "Content-Type", "Accept")
-        headers = {name: request.headers[name] for name in kept if name in request.headers}
-        headers["Accept-Encoding"] = "identity"
-        address = self.behind + request.raw_path
-        async with (
-            aiohttp.ClientSession(auto_decompress=False) as session,
-            session.request(request.method, address, data=body, headers=headers) as answered,
-        ):
-            content = await answered.read()
-            if self.cut and request.path.endswith("_bulk") and request.transport:
-                self.cut -= 1
-                request.transport.close()
-            passed = {name: answered.headers[name] for name in ("Content-Type",) if name in answered.headers}
-            return web.Response(status=answered.status, body=content, headers=passed | PRODUCT)
 
 
 @contextmanager
 def proxy_before(access: Access) -> Iterator[Proxy]:
-    """Run a proxy before a cluster, in a thread, until the end of the block."""
-    proxy, loop = Proxy(access, access.url), asyncio.new_event_loop()
+    """Run a proxy before a cluster until the end of the block."""
+    proxy = Proxy(access)
     proxy.answering.set()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    app = web.Application(client_max_size=100_000_000)
-    app.router.add_route("*", "/{path:.*}", proxy.handle)
-    runner = web.AppRunner(app, access_log=None)
+    with httpx.Client(base_url=access.url, timeout=240, trust_env=False) as cluster:
 
-    async def begin() -> int:
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        return int(runner.addresses[0][1])
+        class Passes(Handler):
+            protocol_version = "HTTP/1.1"
 
-    try:
-        port = asyncio.run_coroutine_threadsafe(begin(), loop).result()
-        proxy.access = Access(f"http://127.0.0.1:{port}", access.username, access.password)
-        yield proxy
-    finally:
-        proxy.answering.set()
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+            def get(self) -> None:
+                body, path = (
+                    self.rfile.read(int(self.headers["Content-Length"] or 0)),
+                    self.path.partition("?")[0],
+                )
+                proxy.seen[path.rpartition("/")[2]] += 1
+                proxy.answering.wait()
+                if own := proxy.answers(path, body):
+                    self.answer(*own)
+                    return
+                headers = {name: self.headers[name] for name in KEPT if name in self.headers}
+                answered = cluster.request(self.command, self.path, content=body, headers=headers)
+                if proxy.cut and path.endswith("_bulk"):
+                    proxy.cut -= 1
+                    self.close_connection = True
+                    return
+                self.answer(answered.status_code, answered.content)
+
+            post = do_PUT = do_DELETE = do_HEAD = get  # noqa: N815 - as they are called there
+
+            def end_headers(self) -> None:
+                self.send_header("X-elastic-product", "Elasticsearch")
+                super().end_headers()
+
+        with serving(Passes) as url:
+            proxy.access = replace(access, url=url)
+            yield proxy
+            proxy.answering.set()

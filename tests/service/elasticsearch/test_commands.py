@@ -7,7 +7,7 @@ import pytest
 from indexer.backups import SERVER_STORE
 from tests.generator.sample_index import NAME, UNANSWERABLE_KOREAN, shrag
 from tests.indexer.made_corpora import ROOT, paper, write_jsonl
-from tests.service.elasticsearch.builds import run
+from tests.service.elasticsearch.cluster import run
 
 pytest_plugins = ["tests.generator.sample_index"]
 

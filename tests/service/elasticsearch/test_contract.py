@@ -9,7 +9,7 @@ from retriever.queries.boolean import And, Exact, Not, Or, Range, Term, or_query
 from retriever.queries.expert import parse_expression
 from retriever.queries.filters import Filters
 from tests.retriever.made_papers import PAPERS, indexed
-from tests.service.elasticsearch.own_prefix import client_of
+from tests.service.elasticsearch.cluster import client_of
 
 pytest.register_assert_rewrite(
     *(f"tests.retriever.{name}_contract" for name in ("engine", "phrase", "reader"))

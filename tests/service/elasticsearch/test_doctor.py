@@ -4,7 +4,7 @@ import pytest
 
 from indexer.ingest import IngestRequest, build_index
 from tests.indexer.made_corpora import write_jsonl
-from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
+from tests.service.elasticsearch.cluster import environment_of, own_prefix
 from tests.service.elasticsearch.test_errors import documented_keys, with_key
 from tests.stack.asking_the_doctor import doctor, statuses
 

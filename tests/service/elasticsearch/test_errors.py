@@ -11,8 +11,16 @@ from indexer.errors import EngineRefused, IndexDamaged
 from indexer.versions.manifest import Manifest
 from retriever.index import open_index
 from tests.indexer.made_corpora import ROOT, answers
-from tests.service.elasticsearch.builds import NAME, build, corpus, failure_of, run, some
-from tests.service.elasticsearch.own_prefix import client_of, own_prefix
+from tests.service.elasticsearch.cluster import (
+    NAME,
+    build,
+    client_of,
+    corpus,
+    failure_of,
+    own_prefix,
+    run,
+    some,
+)
 from tests.service.processes import free_ports
 
 COMMANDS = {

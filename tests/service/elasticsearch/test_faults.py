@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -13,8 +13,7 @@ from retriever.settings import RetrieverSettings
 from tests.indexer.made_corpora import answers
 from tests.needs import mostly_nightly
 from tests.retriever.made_papers import found
-from tests.service.elasticsearch.builds import NAME, build, corpus, failure_of, some, state
-from tests.service.elasticsearch.own_prefix import own_prefix
+from tests.service.elasticsearch.cluster import NAME, build, corpus, failure_of, own_prefix, some, state
 from tests.service.elasticsearch.proxy import Answer, Proxy, proxy_before
 from tests.service.elasticsearch.server import Access
 
@@ -24,8 +23,28 @@ BUSY = {"type": "es_rejected_execution_exception", "reason": "rejected execution
 WAITED_S = 240  # however slow the machine; below the time that a test may take
 
 
-def refusal(status: int) -> Answer:
-    return status, {"error": BUSY | {"root_cause": [BUSY]}, "status": status}
+def refusal(status: int) -> Callable[[bytes], Answer]:
+    return lambda _: (status, {"error": BUSY | {"root_cause": [BUSY]}, "status": status})
+
+
+def turned_away(share: int) -> Callable[[bytes], Answer]:
+    """Turn every so many-th document of a bulk request away, and lose the others."""
+
+    def answer(body: bytes) -> Answer:
+        names = [json.loads(action)["index"]["_id"] for action in body.decode().splitlines()[::2]]
+        told = [{"status": 201} if n % share else {"status": 429, "error": BUSY} for n in range(len(names))]
+        items = [{"index": {"_id": name} | each} for name, each in zip(names, told, strict=True)]
+        return 200, {"took": 1, "errors": True, "items": items}
+
+    return answer
+
+
+def lost(kind: str) -> Callable[[bytes], Answer]:
+    """Let all searches of a request fail."""
+    cause = {"type": kind, "reason": "[node-3][127.0.0.1:27884] disconnected"}
+    failure = {"type": "search_phase_execution_exception", "reason": "all", "root_cause": [cause]}
+    each = {"error": failure, "status": 500}
+    return lambda body: (200, {"responses": [each] * (len(body.splitlines()) // 2)})
 
 
 @pytest.fixture
@@ -79,7 +98,7 @@ def test_when_patience_ends_the_build_ends_with_a_line_and_the_same_command_resu
     )
     assert "is overloaded" in told
 
-    turn_away(proxy, share=1, times=1_000)
+    proxy.fail("_bulk", turned_away(share=1), times=1_000)
     told = failure_of(
         changed(settings, patience_s=3), "index", settings.home / "papers.jsonl", "--name", NAME
     )
@@ -89,28 +108,8 @@ def test_when_patience_ends_the_build_ends_with_a_line_and_the_same_command_resu
     assert build(settings, settings.home / "papers.jsonl").manifest.papers == 40
 
 
-def turn_away(proxy: Proxy, share: int, times: int) -> None:
-    """Answer the next bulk requests with 429 for every so many-th document, and lose the others."""
-    left = [times]
-
-    def answers(method: str, path: str, body: bytes) -> Answer | None:
-        del method
-        if not path.endswith("_bulk") or left[0] == 0:
-            return None
-        left[0] -= 1
-        names = [json.loads(action)["index"]["_id"] for action in body.decode().splitlines()[::2]]
-        busy = [
-            {"status": 429, "error": BUSY} if not n % share else {"status": 201} for n in range(len(names))
-        ]
-        items = [{"index": {"_id": name} | told} for name, told in zip(names, busy, strict=True)]
-        return 200, {"took": 1, "errors": True, "items": items}
-
-    proxy.seen.clear()
-    proxy.answers = answers
-
-
 def test_of_a_bulk_request_only_documents_turned_away_are_sent_again(proxy: Proxy, settings):
-    turn_away(proxy, share=3, times=1)
+    proxy.fail("_bulk", turned_away(share=3), times=1)
     report = build(changed(settings, request_bytes=5_000_000), settings.home / "papers.jsonl")
     assert (report.manifest.passages, proxy.seen["_bulk"]) == (16, 2)  # 32 of 48 are lost
 
@@ -123,38 +122,21 @@ def test_documents_whose_answer_got_lost_are_there_once(proxy: Proxy, settings):
     assert state(settings)["documents"] == state(settings, "undisturbed")["documents"]
 
 
-def spoil(proxy: Proxy, kind: str, times: int) -> list[int]:
-    """Let the searches of the next requests fail; return the numbers of searches of each request."""
-    sizes: list[int] = []
-
-    def answers(_method: str, path: str, body: bytes) -> Answer | None:
-        if "_msearch" not in path:
-            return None
-        sizes.append(len(body.splitlines()) // 2)
-        cause = {"type": kind, "reason": "[node-3][127.0.0.1:27884] disconnected"}
-        failure = {"type": "search_phase_execution_exception", "reason": "all", "root_cause": [cause]}
-        failed = {"responses": [{"error": failure, "status": 500}] * sizes[-1]}
-        return (200, failed) if len(sizes) <= times else None
-
-    proxy.answers = answers
-    return sizes
-
-
 def test_a_search_whose_node_was_lost_is_sent_again_and_told_after_four_times(proxy: Proxy, settings):
     build(settings, settings.home / "papers.jsonl")
     with open_index(settings, NAME) as index:
         before = [(hit.passage_id, hit.score) for hit in found(index, QUESTION).hits]
         for kind in ("node_disconnected_exception", "connect_transport_exception"):
-            spoil(proxy, kind, 2)
+            proxy.fail("_msearch", lost(kind), times=2)
             assert [(hit.passage_id, hit.score) for hit in found(index, QUESTION).hits] == before
         for kind, told, times in (
             ("node_not_connected_exception", r"cannot search all of .*disconnected", 4),
             ("too_many_clauses", "refused a search", 1),
         ):
-            sizes = spoil(proxy, kind, 1_000)
+            proxy.fail("_msearch", lost(kind), times=1_000)
             with pytest.raises(EngineRefused, match=told):
                 found(index, QUESTION, settings=ALONE)
-            assert len(sizes) == times
+            assert proxy.seen["_msearch"] == times
 
 
 def test_a_server_that_hangs_is_told_with_the_setting_and_later_answers(proxy: Proxy, settings):

@@ -8,7 +8,7 @@ from indexer.versions.cluster.documents import version_of
 from retriever.index import open_index
 from tests.retriever.following_contract import *  # noqa: F403
 from tests.retriever.following_contract import NAME, answered, publish
-from tests.service.elasticsearch.own_prefix import client_of, own_prefix
+from tests.service.elasticsearch.cluster import client_of, own_prefix
 from tests.service.elasticsearch.server import Access
 
 

@@ -11,7 +11,7 @@ import pytest
 from base.progress import no_progress
 from eval.statistics import mean_overlap, mean_rank_biased_overlap
 from tests.needs import mostly_nightly
-from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
+from tests.service.elasticsearch.cluster import environment_of, own_prefix
 from tools.bench import METHODS, bench_of
 from tools.collections import COLLECTIONS, OF_SAMPLE, questions, read_lines
 from tools.golden import RECORDED as SCORES

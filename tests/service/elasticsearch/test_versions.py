@@ -17,19 +17,20 @@ from indexer.versions.store.engines import index_names, open_store
 from retriever.index import open_index
 from tests.indexer.made_corpora import answers, paper
 from tests.retriever.made_papers import found
-from tests.service.elasticsearch.builds import (
+from tests.service.elasticsearch.cluster import (
     NAME,
     BrokenOff,
     break_off,
     build,
+    client_of,
     corpus,
     documents,
     ids,
+    own_prefix,
     some,
     state,
     versions,
 )
-from tests.service.elasticsearch.own_prefix import client_of, own_prefix
 
 HASTY = {"settle_s": 0.0}  # scores are not compared, so deleted passages are not waited for
 

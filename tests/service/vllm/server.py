@@ -1,22 +1,39 @@
-"""A vLLM server on the processor for the tests.
+"""A vLLM server on the processor for the tests, in an environment of its own, built once.
 
     python -m tests.service.vllm.server
 
-starts one by hand with a tiny model, prints the variables that point `shrag` at it, and ends it with Ctrl-C.
+starts one by hand with a tiny model, prints the variables that point `shrag` at it, and ends it with Ctrl-C;
+`--build` only builds. The name of the built environment changes with what is installed and with its Python.
 """
 
+import hashlib
+import platform
 import re
-import signal
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 import httpx
 
-from tests.service import processes
-from tests.service.vllm.build import installed_environment
+from tests.service.processes import (
+    ServerFailed,
+    ServerUnavailable,
+    built_once,
+    free_ports,
+    launch,
+    run_tool,
+    until_interrupt,
+    until_the_end,
+    wait_until,
+)
 from tests.service.vllm.models import CONTEXT, write_chat_model
+
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+UV = "uv==0.13.9"
+MACHINES = frozenset({"x86_64", "aarch64"})
+QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "UV_NO_PROGRESS": "1"}
 
 START_SECONDS = 600  # where others keep the cores busy
 MODEL = "tiny-random"
@@ -55,7 +72,7 @@ class Running:
         counted = answer.raise_for_status().text
         lines = re.findall(rf"^{re.escape(name)}(?:\{{.*\}})? (\S+)$", counted, re.MULTILINE)
         if not lines:
-            raise processes.ServerFailed(f"vLLM counts no {name}")
+            raise ServerFailed(f"vLLM counts no {name}")
         return sum(map(float, lines))
 
     def wait_for_metric(self, name: str, value: float, seconds: float = 240) -> None:
@@ -65,18 +82,54 @@ class Running:
             counted = self.metric(name)
             return "" if counted == value else f"{name} is {counted:g} and not {value:g}"
 
-        processes.wait_until(look, seconds)
+        wait_until(look, seconds)
 
 
-class Server(Running, processes.Server):
-    """A server of ours, and its processes."""
+def installed_environment() -> Path:
+    """Return the folder of the environment, which is made first where it is not there yet.
 
-    def __init__(self, folder: Path, python: Path) -> None:
-        port = processes.free_ports(1)[0]
-        Running.__init__(self, f"http://127.0.0.1:{port}")
-        self.model = folder / "model"
+    Raises:
+        ServerUnavailable: vLLM has no build for this machine.
+        ServerFailed: pip or uv could not fetch or install what is locked.
+    """
+    digest = hashlib.sha256(REQUIREMENTS.read_bytes())
+    digest.update(f"{sys.version}\0{sys.base_prefix}\0{UV}".encode())
+    return built_once(f"vllm-{digest.hexdigest()[:12]}", "vllm", _build)
+
+
+def _build(scratch: Path) -> Path:
+    if sys.platform != "linux" or platform.machine() not in MACHINES:
+        raise ServerUnavailable(f"vLLM on CPU needs Linux on {' or '.join(sorted(MACHINES))}")
+    uv, environment = _uv(scratch), scratch / "environment"
+    venv = [uv, "venv", "--quiet", "--no-project", "--relocatable", "--python", sys.executable]
+    run_tool([*venv, str(environment)], **QUIET)
+    install = [uv, "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:"]
+    python = str(environment / "bin" / "python")
+    run_tool([*install, "--python", python, "--requirements", str(REQUIREMENTS)], **QUIET)
+    return environment
+
+
+def _uv(scratch: Path) -> str:
+    """Install uv into the scratch folder; pip would take minutes for what uv installs in one."""
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--target"]
+    run_tool([*install, str(scratch / "tools"), UV], **QUIET)
+    return str(scratch / "tools" / "bin" / "uv")
+
+
+@contextmanager
+def running_server() -> Iterator[Running]:
+    """Make a tiny model, start a server on it, and end it and remove its folder however this ends.
+
+    Raises:
+        ServerUnavailable: what is needed to run it is missing.
+        ServerFailed: its environment could not be made, or it did not start.
+    """
+    python = installed_environment() / "bin" / "python"
+    with until_the_end("vllm") as (folder, stack):
+        [port] = free_ports(1)
+        server = Running(f"http://127.0.0.1:{port}")
         options = {
-            "model": self.model,
+            "model": write_chat_model(folder / "model"),
             "served-model-name": MODEL,
             "runner": "generate",
             "host": "127.0.0.1",
@@ -89,35 +142,20 @@ class Server(Running, processes.Server):
         command += [f"--{name}={value}" for name, value in options.items()]
         # What it works out about models is kept beside it.
         own = {"HOME": str(folder), "VLLM_CACHE_ROOT": str(python.parents[1] / "state")}
-        processes.Server.__init__(self, folder, command, ENVIRONMENT | own)
-
-
-@contextmanager
-def running_server() -> Iterator[Server]:
-    """Make a tiny model, start a server on it, and end it and remove its folder however this ends.
-
-    Raises:
-        ServerUnavailable: what is needed to run it is missing.
-        BuildFailed: its environment could not be made.
-        ServerFailed: it did not start.
-    """
-    python = installed_environment() / "bin" / "python"
-    with processes.until_the_end("vllm") as (folder, stack):
-        server = Server(folder, python)
-        write_chat_model(server.model)
-        stack.callback(server.kill)
-        server.launch()
-        server.wait_until_ready(START_SECONDS)
+        output = launch(stack, folder, command, ENVIRONMENT | own)
+        wait_until(lambda: (said := server.complaint()) and f"{said}\n{output()}", START_SECONDS)
         yield server
 
 
 @click.command()
-def main() -> None:
+@click.option("--build", is_flag=True, help="Only build, and print the folder.")
+def main(*, build: bool) -> None:
     """Run vLLM with a tiny random model until Ctrl-C."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with running_server() as server, suppress(KeyboardInterrupt):
+    if build:
+        click.echo(installed_environment())
+        return
+    with running_server() as server, until_interrupt():
         click.echo(f"SHRAG_LLM__BASE_URL={server.url}/v1 SHRAG_LLM__MODEL={MODEL}")
-        signal.pause()
 
 
 if __name__ == "__main__":

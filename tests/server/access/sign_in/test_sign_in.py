@@ -1,8 +1,9 @@
-"""Sign-in of persons at a provider: the ordinary way, and attacks on it."""
+"""Sign-in of persons at a provider: the ordinary way, attacks on it, and sign-out at the provider."""
 
 import base64
 import json
 import sqlite3
+import time
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import count
@@ -13,6 +14,7 @@ import pytest
 from joserfc import jwk
 
 from server.access.keys import digest_of
+from server.access.sign_in.provider import LOGOUT_EVENT
 from server.access.sign_in.signing_in import local_path
 from server.routes.session import MOST_STARTED
 from server.settings import SignInSettings
@@ -39,10 +41,16 @@ def settings_for(provider, home, **settings):
 
 
 @pytest.fixture(scope="module")
+def provider():
+    with providing() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="module")
 def server(shared_home, provider):
     """Serve two indexes to persons who sign in, behind a proxy."""
-    sign_in = settings_for(provider, shared_home)
-    public: dict[str, Any] = {"public_url": "http://localhost", "proxies": "127.0.0.9"}
+    sign_in, audit = settings_for(provider, shared_home), shared_home / "audit.jsonl"
+    public: dict[str, Any] = {"public_url": "http://localhost", "proxies": "127.0.0.9", "audit_file": audit}
     with application(shared_home, address="127.0.0.9", sign_in=sign_in, **public) as client:
         client.follow_redirects = False
         yield client
@@ -310,3 +318,72 @@ def test_metadata_of_another_issuer_or_with_insecure_endpoints_is_not_accepted(s
         sign_in = settings_for(provider, shared_home)
         with application(shared_home, sign_in=sign_in, public_url="http://localhost") as client:
             assert client.get("/sign-in").status_code == 502
+
+
+def claims_for(provider, **changed):
+    """Return the claims of a logout token; None removes one."""
+    now = int(time.time())
+    ordinary = {
+        "iss": provider.issuer,
+        "aud": [CLIENT],
+        "sub": "p-1",
+        "sid": "a session of the provider",
+        "iat": now,
+        "exp": now + 120,
+        "jti": "1",
+        "events": {LOGOUT_EVENT: {}},
+    }
+    return {name: value for name, value in (ordinary | changed).items() if value is not None}
+
+
+def log_out(browser, token):
+    """Call as the provider does, which has no cookie."""
+    kept = dict(browser.cookies)
+    browser.cookies.clear()
+    answer = browser.post("/sign-in/back-channel-logout", data={"logout_token": token})
+    browser.cookies.update(kept)
+    return answer
+
+
+def test_all_sessions_of_the_person_end_and_those_of_others_do_not(browser, provider, shared_home):
+    cookies = cookies_of(browser, provider, "p-1", "p-1", "p-2")
+    browser.cookies.set("shrag", cookies[0])
+    person = browser.get("/api/v1/session").json()["person"]
+
+    answer = log_out(browser, signed(claims_for(provider), typ="logout+jwt"))
+
+    assert (answer.status_code, answer.content, answer.headers["cache-control"]) == (200, b"", "no-store")
+    browser.cookies.clear()
+    assert with_access(browser, cookies) == [False, False, True]
+    lines = [json.loads(line) for line in (shared_home / "audit.jsonl").read_text("utf-8").splitlines()]
+    (line,) = [each for each in lines if each.get("event") == "back-channel sign-out"]
+    assert (line["status"], line["person"]) == (200, person)
+
+
+WRONG: dict[str, tuple[Any, ...]] = {
+    "iss": ("https://elsewhere.example.org", None),
+    "aud": ("another", None, f"{CLIENT}-and-more"),
+    "iat": (NOW - 3_600, NOW + 3_600, None, True, str(NOW)),
+    "exp": (NOW - 600,),
+    "jti": (None,),
+    "events": (None, {}, [LOGOUT_EVENT]),
+    "nonce": ("n",),
+    "sub": (None, ["p-1"]),
+    "": tuple(FORGED.values()),  # signed by others
+}
+
+
+@pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
+@pytest.mark.parametrize(
+    ("claim", "value"),  # with ids that do not contain the time
+    [pytest.param(claim, each, id=f"{claim}-{n}") for claim in WRONG for n, each in enumerate(WRONG[claim])],
+)
+def test_a_wrong_token_ends_no_session(browser, provider, claim, value):
+    signed_in(browser, provider)
+    made = claims_for(provider, **({claim: value} if claim else {}))
+
+    answer = log_out(browser, signed(made) if claim else value(made))
+
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+    assert not claim or f"({claim})" in answer.json()["error_description"]
+    assert has_access(browser)
