@@ -23,13 +23,7 @@ from tests.generator.language_model import (
     settings,
     streams,
 )
-from tests.generator.sample_index import (
-    KOREAN,
-    NAME,
-    UNANSWERABLE_KOREAN,
-    ask_model,
-    settings_of,
-)
+from tests.generator.sample_index import KOREAN, NAME, UNANSWERABLE_KOREAN, ask_model, settings_of
 from tests.retriever.made_papers import queries_of_plan
 
 KEYWORDS = {"ko": ["간호사 회복탄력성", "이직 의도"], "en": ["resilience", "turnover"]}

@@ -26,8 +26,6 @@ from tests.needs import mostly_nightly
 
 KEY = 'sk-geheim/"7'
 WRITTEN = json.dumps(KEY)
-
-
 ECHOES = {
     "an error": bodies(json.dumps({"error": {"message": f"no key {KEY}"}}).encode(), status="401 No"),
     "a page": bodies(f"<p>{KEY}</p>".encode(), HTML),

@@ -23,13 +23,7 @@ from tools.collections import (
     read_lines,
     recorded_strategies,
 )
-from tools.golden import (
-    EVERY,
-    RECORDED,
-    find_drift,
-    main,
-    ranking_rows,
-)
+from tools.golden import EVERY, RECORDED, find_drift, main, ranking_rows
 
 OWN = {collection.name: collection for collection in (OF_SAMPLE, HELD_OUT)}
 BY_NAME = OWN | {collection.name: collection for collection in (*TRAINING, CROSSING, *COLLECTIONS)}

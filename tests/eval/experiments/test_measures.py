@@ -20,12 +20,7 @@ from eval.experiments.comparing import (
 )
 from eval.experiments.experiment import Results
 from eval.experiments.paper_identity import JudgedPapers, arxiv_id, is_after
-from eval.experiments.report import (
-    Outcome,
-    Report,
-    as_markdown,
-    as_page,
-)
+from eval.experiments.report import Outcome, Report, as_markdown, as_page
 from eval.statistics import wilson
 from indexer.corpora.papers import Paper
 

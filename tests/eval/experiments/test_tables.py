@@ -9,11 +9,7 @@ import pytest
 
 from base.terminal.call_options import flag_of
 from eval.experiments import EXPERIMENTS, load_experiment
-from tests.eval.experiments.calling import (
-    SAMPLE,
-    call,
-    read,
-)
+from tests.eval.experiments.calling import SAMPLE, call, read
 from tests.indexer.made_corpora import build
 from tests.needs import mostly_nightly
 from tools.experiments import RECORDED, RESULTS

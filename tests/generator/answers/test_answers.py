@@ -3,11 +3,7 @@
 import pytest
 
 from base.documents.formats import DOCUMENT_FORMATS
-from generator.answers.answer import (
-    Answer,
-    Sentence,
-    quoting_answer,
-)
+from generator.answers.answer import Answer, Sentence, quoting_answer
 from generator.answers.cited_answer import CitedAnswer, CitedSentence, cited_document, with_citation
 
 CHECKED = Answer(

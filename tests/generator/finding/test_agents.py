@@ -26,8 +26,6 @@ from tests.generator.sample_index import ENGLISH, NAME, settings_of
 from tests.indexer.made_corpora import build, write_jsonl
 
 QUICK = FindRequest(ENGLISH, rounds=0, without=frozenset({"refchain", "query-writing"}))
-
-
 HOLDS = {"ours": "Theses of our institute"}
 
 

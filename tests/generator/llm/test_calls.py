@@ -12,10 +12,7 @@ from generator.errors import ModelRefusedCall
 from generator.llm.model import chat_request
 from generator.llm.reading import UnreadableAnswer, json_schema, read_answer
 from generator.settings import GeneratorSettings
-from tests.generator.language_model import (
-    says,
-    settings,
-)
+from tests.generator.language_model import says, settings
 from tests.generator.river import MESSAGES, RIVER, River, ask, fail
 
 

@@ -18,8 +18,6 @@ RIVER = {"name": "낙동강"}
 OTHER = {"name": "한강"}
 MESSAGES = [{"role": "user", "content": "Which river?"}]
 KEYWORDS = {"ko": ["간호사 회복탄력성", "이직 의도"], "en": ["resilience", "turnover"]}
-
-
 NOWHERE = "http://127.0.0.1:9/v1"  # the discard port: nothing listens
 
 

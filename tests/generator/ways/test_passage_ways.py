@@ -12,12 +12,7 @@ from retriever.errors import UnknownPaper
 from retriever.index import open_index
 from tests.generator.finding_model import FindingModel
 from tests.generator.language_model import settings
-from tests.generator.sample_index import (
-    ENGLISH,
-    UNANSWERABLE_ENGLISH,
-    ask_model,
-    settings_of,
-)
+from tests.generator.sample_index import ENGLISH, UNANSWERABLE_ENGLISH, ask_model, settings_of
 from tests.generator.test_pipeline import UNUSED
 from tests.indexer.made_corpora import build, write_jsonl
 from tests.retriever.full_papers import FULL_PAPERS
