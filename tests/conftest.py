@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
-pytest_plugins = ["tests.needs"]
+pytest_plugins = ["tests.needs", "tests.generator.sample_index"]
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

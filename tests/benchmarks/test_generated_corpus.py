@@ -1,7 +1,5 @@
 """The generated corpus: reproducible, drawn by Zipf's law, and measured over HTTP by a client of threads."""
 
-import pytest
-
 from benchmarks.corpora.generated import (
     DOCUMENT_TOKENS,
     QUESTION_TERMS,
@@ -11,8 +9,6 @@ from benchmarks.corpora.generated import (
     records_of_words,
 )
 from benchmarks.figures import Figure, measure_in_turn, percentile, ratio
-from benchmarks.served import load
-from tests.http_server import Handler, serving
 
 
 def test_a_document_has_sixty_words_of_which_five_are_the_title_and_is_the_same_every_time():
@@ -66,23 +62,3 @@ def test_variants_alternate_over_the_inputs():
         ["a1", "b1", "b2", "a2"],
         {"a": 2, "b": 2},
     )
-
-
-class Counting(Handler):
-    calls = 0
-
-    def post(self):
-        type(self).calls += 1
-        self.asked()
-        self.answer(429 if self.calls % 2 else 200, {})
-
-
-@pytest.mark.parametrize(("rate", "pause"), [(20, 0.0), (0, 0.05)])
-def test_a_client_sends_at_its_rate_or_one_call_after_the_other(rate, pause):
-    with serving(Counting) as url:
-        measured = load(int(url.rpartition(":")[2]), rate, 0.5, 2, pause, "", ['{"question": "x"}'])
-    assert {status for *_, status in measured} == {200, 429}
-    if rate:
-        assert sorted(round(due * rate) for due, *_ in measured) == list(range(10))
-    else:
-        assert 5 < len(measured) <= 44  # a pause after every other one

@@ -20,8 +20,6 @@ from retriever.errors import BadFilter
 from retriever.methods import method_names
 from tests.indexer.made_corpora import command, environment_of
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 SAMPLE = Path(__file__).resolve().parents[2] / "sample"
 
 
@@ -93,10 +91,7 @@ def test_equal_runs_have_equal_bytes_and_manifests_and_recorded_strategies_chang
     run, manifest = made(call, tmp_path / "a" / "run", *options)
     assert made(call, tmp_path / "b" / "run", *options) == (run, manifest)
     assert manifest["strategist"] == {"source": "statistics"}
-    assert (manifest["index"]["name"], manifest["index"]["fingerprint"]["analyzer"]) == (
-        "sample",
-        "bilingual",
-    )
+    assert manifest["index"]["name"] == "sample"
     topics = SAMPLE / "topics.jsonl"
     digest = hashlib.sha256(topics.read_bytes()).hexdigest()
     assert manifest["topics"] == {"path": str(topics), "sha256": digest, "questions": 40}
@@ -108,12 +103,8 @@ def test_equal_runs_have_equal_bytes_and_manifests_and_recorded_strategies_chang
     assert replayed == made(call, tmp_path / "d" / "run", "--strategies", recorded)
     assert replayed[0] != made(call, tmp_path / "e" / "run")[0]
     digest = hashlib.sha256(recorded.read_bytes()).hexdigest()
-    assert replayed[1]["strategist"] == {
-        "source": "recorded",
-        "path": str(recorded),
-        "sha256": digest,
-        "origins": ["recorded"],
-    }
+    made_by = {"source": "recorded", "path": str(recorded), "sha256": digest, "origins": ["recorded"]}
+    assert replayed[1]["strategist"] == made_by
     assert replayed[1]["applied"]["strategist"] == "recorded"
 
 
@@ -123,12 +114,7 @@ def test_equal_runs_have_equal_bytes_and_manifests_and_recorded_strategies_chang
         ("q1\trice", ("--method", "paper", "--title-weight", "1"), BadFilter, ""),  # no title clause
         ("q1\trice", ("--strategist", "model"), ModelNotConfigured, ""),
         ("q1 rice", (), BadTopics, ""),
-        (
-            "S02\trice\nS03\trice",
-            ("--strategies", "{few}"),
-            InvalidCall,
-            "no strategy for 2 topics; the first is S02",
-        ),
+        ("S02\trice\nS03\trice", ("--strategies", "{few}"), InvalidCall, "for 2 topics; the first is S02"),
     ],
 )
 def test_an_invalid_call_is_refused_before_anything_is_written(call, tmp_path, topic, options, error, part):
@@ -174,11 +160,9 @@ def test_strategies_of_a_model_and_the_files_as_they_were_read_stand_in_the_mani
     lines, manifest, _ = run("q1\tHow much methane do paddies emit?", options=options)
     made_by = manifest["strategist"]
     assert (made_by["source"], made_by["model"], made_by["unusable"]) == ("model", "small", [])
-    assert made_by["strategies"]["q1"]["en"] == ["methane", "paddy"]
-    assert made_by["strategies"]["q1"]["origin"] == "model"
-    assert list(made_by["prompts"]) == ["keywords"]
+    strategy = made_by["strategies"]["q1"]
+    assert (strategy["en"], strategy["origin"]) == (["methane", "paddy"], "model")
     assert lines[0][2].startswith("SAMPLE-")
-    assert "wheat" in (tmp_path / "topics.tsv").read_text()
     asked = b"q1\tHow much methane do paddies emit?\n"
     assert manifest["topics"]["sha256"] == hashlib.sha256(asked).hexdigest()
     assert manifest["applied"]["synonyms"]["sha256"] == rules
@@ -218,30 +202,19 @@ def test_places_that_cannot_be_written_are_told_before_the_work(call, tmp_path, 
     assert not inside.exists()
 
 
-def test_pipes_are_read_and_written_without_a_manifest_beside_them(call, tmp_path):
-    def in_background(work, *given):
-        thread = threading.Thread(target=work, args=given, daemon=True)
-        thread.start()
-        return thread
-
-    topics, qrels, out = (tmp_path / name for name in ("topics", "qrels", "out"))
-    for pipe in (topics, qrels, out):
+def test_compressed_pipes_are_read(call, tmp_path):
+    def write(pipe, content):
         os.mkfifo(pipe)
-    packed, received, run = gzip.compress(b"q1\trice\n"), [], tmp_path / "run"
-    for place in (out, run):
-        in_background(topics.write_bytes, packed)
-        reader = in_background(lambda: received.append(out.read_text())) if place == out else None
-        result = call("run", topics, "--name", "sample", "--method", "or", "--out", place, "--json")
-        assert result.exit_code == 0, result.output
-        if reader:
-            reader.join()
-            digest = hashlib.sha256(received[0].encode()).hexdigest()
-            assert json.loads(result.stdout)["sha256"] == digest
-            assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "qrels", "topics"]
+        threading.Thread(target=pipe.write_bytes, args=[gzip.compress(content)], daemon=True).start()
+
+    topics, qrels, run = (tmp_path / name for name in ("topics", "qrels", "run"))
+    write(topics, b"q1\trice\n")
+    result = call("run", topics, "--name", "sample", "--method", "or", "--out", run)
+    assert result.exit_code == 0, result.output
     manifest = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))
-    assert manifest["topics"]["sha256"] == hashlib.sha256(packed).hexdigest()
+    assert manifest["topics"]["sha256"] == hashlib.sha256(gzip.compress(b"q1\trice\n")).hexdigest()
     write_lines(run, "q1 Q0 x 1 2.0 t", "q1 Q0 a 2 1.0 t")
-    in_background(qrels.write_bytes, gzip.compress(b"q1 0 a 1\n"))
+    write(qrels, b"q1 0 a 1\n")
     assert json.loads(call("score", qrels, run, "--measures", "RR", "--json").stdout) == {"RR": 0.5}
 
 
@@ -344,7 +317,4 @@ def test_compare_says_what_the_second_gains(judged):
         "overlap@10": 0.0,
         "rank_biased_overlap": 0.0,
     }
-    lines = judged(all_found, all_found).stdout.splitlines()
-    assert lines[1].split("  ")[0] == "RR"
-    assert "1.0000  1.0000  +0.0000  +0.0000 … +0.0000  1.0000" in lines[1]
-    assert lines[-1] == "first 10 in common 1.000, rank-biased overlap (p = .9) 1.000"
+    assert "1.0000  1.0000  +0.0000  +0.0000 … +0.0000  1.0000" in judged(all_found, all_found).stdout

@@ -1,13 +1,11 @@
 """Files of topics, qrels, runs, questions and accepted strings: forms that are read, and errors by line."""
 
 import gzip
-import hashlib
 from unicodedata import normalize
 
 import pytest
 from click.testing import CliRunner
 
-from eval import files
 from eval.accepted import read_accepted
 from eval.collection import PaperQuestion, read_paper_questions, read_qrels, read_topics
 from eval.commands import evaluate
@@ -91,14 +89,6 @@ def test_files_are_read(tmp_path, read, content, expected):
     found = read(tmp_path / "file")
 
     assert (found, list(found)) == (expected, list(expected))
-
-
-def test_lines_of_a_question_of_a_run_need_not_be_adjacent(tmp_path):
-    lines = [f"q{query} Q0 d{rank} {rank} {200 - rank} x\n" for rank in range(1, 201) for query in (1, 2)]
-    (tmp_path / "run").write_text("".join(lines))
-
-    expected = [(f"d{rank}", 200.0 - rank) for rank in range(1, 201)]
-    assert list(read_run(tmp_path / "run").items()) == [("q1", expected), ("q2", expected)]
 
 
 RUN = "q1 Q0 d1 1 1.5 x\n"
@@ -218,29 +208,3 @@ def test_a_truncated_gzip_file_and_a_missing_one_are_named(tmp_path, read):
     assert "damaged" in reason
     for other in (tmp_path, tmp_path / "missing"):
         assert str(other) in error_of(other, read)
-
-
-def test_the_bytes_of_a_compressed_file_are_hashed(tmp_path):
-    packed, file = gzip.compress(GOOD[read_topics]), files.Input(tmp_path / "topics.gz")
-    (tmp_path / "topics.gz").write_bytes(packed)
-    read_topics(file)
-    assert file.sha256 == hashlib.sha256(packed).hexdigest()
-
-
-def test_the_real_files_are_read(shared_data):
-    qrels = read_qrels(shared_data / "miracl-topics-qrels/qrels.miracl-v1.0-ko-dev.tsv")
-    topics = read_topics(shared_data / "tydi-goldp/miracl-v1.0-ko/topics/topics.miracl-v1.0-ko-dev.tsv")
-    assert (len(qrels), sum(map(len, qrels.values())), len(topics)) == (213, 3057, 276)
-
-
-def test_a_run_of_other_ids_scores_0_with_a_note_that_names_ids_of_both(tmp_path):
-    for name, content in (("qrels", "q1 0 d1 1\n"), ("run", RUN), ("strange", "q1 Q0 P7 1 1.5 x\n")):
-        (tmp_path / name).write_text(content)
-
-    def call(run):
-        return CliRunner().invoke(evaluate, ["score", str(tmp_path / "qrels"), str(tmp_path / run)])
-
-    note = call("strange").stderr.splitlines()[-1]
-    assert "P7" in note
-    assert "d1" in note
-    assert "no judged id" not in call("run").stderr

@@ -15,7 +15,6 @@ from tests.http_server import Handler, serving
 from tests.indexer.made_corpora import ROOT, build, command, environment_of
 from tests.interrupts import interrupts_heeded
 
-pytest_plugins = ["tests.generator.sample_index"]
 pytestmark = pytest.mark.slow
 
 ENDS_S = 120  # that a machine with much else to do may need
@@ -26,17 +25,6 @@ def call(out, *options, topics=TOPICS):
 
 
 ASKING = ("--strategist", "model")
-
-
-def start(home, *arguments, **environment):
-    with interrupts_heeded():
-        return subprocess.Popen(
-            command(*arguments),
-            env=environment_of(home, **environment),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
 
 
 def stopped(home, arguments, model, at, sent):
@@ -53,7 +41,13 @@ def stopped(home, arguments, model, at, sent):
         return None
 
     model.on_call = on_call
-    process = start(home, *arguments, **model.settings)
+    with interrupts_heeded():
+        process = subprocess.Popen(
+            command(*arguments),
+            env=environment_of(home, **model.settings),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
     started.set()
     try:
         _, said = process.communicate(timeout=ENDS_S)
@@ -109,43 +103,39 @@ def test_a_stopped_run_says_what_is_kept_and_resumes_to_the_undisturbed_one(
     assert len(model.prompts) == len(QUESTIONS) + 1  # the interrupted one is repeated
 
 
-def fails_for(model, *questions):
-    model.on_call = lambda _: 500 if any(text in model.prompts[-1] for text in questions) else 200
-
-
 @pytest.fixture
 def partial(sample_home, model, tmp_path):
     """Make a run that lacks a question."""
     out = tmp_path / "run"
-    fails_for(model, QUESTIONS[2])
+    model.on_call = lambda _: 500 if QUESTIONS[2] in model.prompts[-1] else 200
     assert shrag(*call(out, *ASKING), home=sample_home, **model.settings).returncode == 1
     model.on_call = lambda _: 200
     return out
 
 
 @pytest.mark.parametrize(
-    ("changed", "environment", "told"),
+    ("changed", "told"),
     [
-        (("-k", 7), {}, "request.k: 100 ≠ 7"),
-        ((), {"llm__seed": 3}, "language model.seed: 0 ≠ 3"),
-        ((), {"home": True}, "index.version: 1 ≠ 2"),
-        ((), {"topics": True}, "inputs.topics: "),
+        ("option", "request.k: 100 ≠ 7"),
+        ("model", "language model.seed: 0 ≠ 3"),
+        ("index", "index.version: 1 ≠ 2"),
+        ("topics", "inputs.topics: "),
     ],
-    ids=["option", "model", "index", "topics"],
 )
 def test_what_is_kept_of_a_run_that_was_made_otherwise_is_not_mixed_in(
-    sample_home, model, partial, tmp_path, changed, environment, told
+    sample_home, model, partial, tmp_path, changed, told
 ):
-    home, topics, settings = sample_home, TOPICS, model.settings | environment
-    if settings.pop("home", False):
+    home, topics, settings = sample_home, TOPICS, model.settings
+    settings = settings | ({"llm__seed": 3} if changed == "model" else {})
+    if changed == "index":
         home = tmp_path / "home"
         shutil.copytree(sample_home, home)
         build(home, ROOT / "sample" / "papers.jsonl", name=NAME, rebuild=True)
-    if settings.pop("topics", False):
+    if changed == "topics":
         topics = tmp_path / "fewer.jsonl"
         topics.write_text("".join(TOPICS.read_text("utf-8").splitlines(keepends=True)[:5]), "utf-8")
     before, made = kept_of(partial).read_bytes(), partial.read_bytes()
-    given = call(partial, *ASKING, *changed, topics=topics)
+    given = call(partial, *ASKING, *(("-k", 7) if changed == "option" else ()), topics=topics)
 
     refused = shrag(*given, home=home, **settings)
 

@@ -12,8 +12,6 @@ from generator.prompts import load_prompt
 from tests.generator.finding_model import FindingModel, serving_model, understanding
 from tests.generator.sample_index import KOREAN, NAME, shrag
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 REVIEW = "recovering cobalt of spent batteries: a review"
 TWO_STEPS = "What did the study that compared feedback by teachers with that of a language model find?"
 QUESTIONS = {"q1": KOREAN, "q2": REVIEW, "q3": TWO_STEPS}

@@ -5,12 +5,8 @@ import asyncio
 import pytest
 
 from eval.progress import MOST_FAILURES, work_through
-from eval.ranking import RankedTopic, rank_all, rank_topics
-from indexer.errors import EngineUnreachable
-from retriever.errors import BadFilter, BadQuestion, SourceFailed
-from retriever.index import OpenIndex
-from retriever.search import SearchRequest
-from retriever.settings import RetrieverSettings
+from eval.ranking import RankedTopic, rank_all
+from retriever.errors import BadFilter, SourceFailed
 
 TOPICS = {"q1": "first", "q2": "second", "q3": "third"}
 
@@ -83,16 +79,3 @@ def test_only_questions_for_which_something_failed_are_ranked_again():
         "paper of second",
         "without the model",
     ]
-
-
-def test_a_table_of_results_lacks_no_question():
-    class Index(OpenIndex):
-        errors = iter(
-            [BadQuestion("it is empty"), EngineUnreachable("no answer"), BadQuestion("it is empty")]
-        )
-
-        async def ask(self, question):
-            raise next(self.errors)
-
-    with pytest.raises(EngineUnreachable):
-        asyncio.run(rank_topics(Index(), TOPICS, SearchRequest(""), RetrieverSettings()))

@@ -37,10 +37,7 @@ def test_a_run_has_trecs_six_columns(tmp_path):
     ("scores", "written"),
     [
         ([1.0, 1.0, 1.0, 0.5], [1.0, 0.999999, 0.999998, 0.5]),
-        (
-            [1048576.0, 1048576.0],
-            [1048576.0, 1048575.9],
-        ),  # 2^20: the single-precision numbers below are 2^-4 apart
+        ([1048576.0] * 2, [1048576.0, 1048575.9]),  # 2^20: single-precision numbers below are 2^-4 apart
         ([1.0, 2.0], [1.0, 0.999999]),
     ],
 )

@@ -11,36 +11,33 @@ from eval.units import MadeRun, in_one_unit
 
 MIRACL = {"q": {"1234#5": 1, "1234#6": 0, "77#0": 0}}
 PAPERS = {"q": {"1234": 1, "77": 0}}
+FOUND_PASSAGES, FOUND_PAPERS = [("1234#5", 2.0), ("1234#6", 1.0)], [("77", 2.0), ("1234", 1.0)]
 
 
-def test_judgements_of_passages_become_those_of_papers_for_a_run_of_papers():
-    run = {"q": [("77", 2.0), ("1234", 1.0)]}
-
-    qrels, runs, notes = in_one_unit(MIRACL, [MadeRun("a.run", run, "paper")])
-
-    assert (qrels, runs) == (PAPERS, [run])
-    assert notes[0].startswith("a.run ranks papers, ")
-
-
-def test_a_run_of_passages_becomes_one_of_papers_for_judgements_of_papers():
-    run = {"q": [("77@en", 3.0), ("1234#2", 2.0), ("77", 1.0)]}
-
-    qrels, runs, notes = in_one_unit(PAPERS, [MadeRun("a.run", run, "passage")])
-
-    assert (qrels, runs) == (PAPERS, [{"q": [("77", 3.0), ("1234", 2.0)]}])
-    assert notes[0].startswith("a.run ranks passages, ")
-
-
-def test_two_runs_of_different_units_are_compared_by_paper():
-    runs = [
-        MadeRun("a.run", {"q": [("1234#5", 2.0), ("1234#6", 1.0)]}, "passage"),
-        MadeRun("b.run", {"q": [("1234", 1.0)]}, "paper"),
-    ]
-
-    qrels, converted, notes = in_one_unit(MIRACL, runs)
-
-    assert (qrels, converted) == (PAPERS, [{"q": [("1234", 2.0)]}, {"q": [("1234", 1.0)]}])
-    assert len(notes) == 2
+@pytest.mark.parametrize(
+    ("qrels", "runs", "by_paper", "notes"),
+    [
+        (MIRACL, {"paper": FOUND_PAPERS}, [FOUND_PAPERS], "paper ranks papers, "),
+        (
+            PAPERS,
+            {"passage": [("77@en", 3.0), ("1234#2", 2.0), ("77", 1.0)]},
+            [[("77", 3.0), ("1234", 2.0)]],
+            "passage ranks passages, ",
+        ),
+        (
+            MIRACL,
+            {"passage": FOUND_PASSAGES, "paper": FOUND_PAPERS},
+            [[("1234", 2.0)], FOUND_PAPERS],
+            "paper ranks papers, |passage ranks passages, ",
+        ),
+    ],
+)
+def test_judgements_and_runs_of_different_units_are_converted_to_papers(qrels, runs, by_paper, notes):
+    converted, found, noted = in_one_unit(
+        qrels, [MadeRun(unit, {"q": of}, unit) for unit, of in runs.items()]
+    )
+    assert (converted, found) == (PAPERS, [{"q": each} for each in by_paper])
+    assert all(note.startswith(part) for note, part in zip(noted, notes.split("|"), strict=True))
 
 
 @pytest.mark.parametrize(

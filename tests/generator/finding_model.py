@@ -19,18 +19,11 @@ Answer = Callable[[str], Any]
 
 def understanding(_: str) -> dict[str, Any]:
     """Widen a question into two queries."""
-    return {
-        "intent": "survey",
-        "domain": "batteries",
-        "first_year": None,
-        "last_year": None,
-        "recent": False,
-        "sources": [],
-        "sources_reason": "",
-        "needs_expansion": True,
-        "expansion_reason": "It is broad.",
-        "queries": ["battery pack safety barriers", "lithium-ion fire propagation"],
-    }
+    years = {"first_year": None, "last_year": None, "recent": False}
+    expansion = {"needs_expansion": True, "expansion_reason": "It is broad."}
+    queries = ["battery pack safety barriers", "lithium-ion fire propagation"]
+    sources = {"sources": [], "sources_reason": ""}
+    return {"intent": "survey", "domain": "batteries", **years, **sources, **expansion, "queries": queries}
 
 
 def query_writing(_: str) -> dict[str, Any]:
@@ -48,22 +41,14 @@ def judgement(prompt: str) -> dict[str, Any]:
 def evolver(prompt: str) -> dict[str, Any]:
     """Make three queries of the paper's title."""
     title = value_of("title", prompt)
-    return {
-        "method": f"{title} alternatives",
-        "application": f"{title} vehicles",
-        "limitation": f"{title} cost",
-    }
+    kinds = {"method": "alternatives", "application": "vehicles", "limitation": "cost"}
+    return {kind: f"{title} {word}" for kind, word in kinds.items()}
 
 
 def reranking(prompt: str) -> dict[str, Any]:
     """Turn the order round."""
-    count = len(re.findall(r"<paper number", prompt))
-    return {
-        "papers": [
-            {"paper": number, "score": number / 100, "why": f"It was {number}."}
-            for number in range(1, count + 1)
-        ]
-    }
+    numbers = range(1, len(re.findall(r"<paper number", prompt)) + 1)
+    return {"papers": [{"paper": n, "score": n / 100, "why": f"It was {n}."} for n in numbers]}
 
 
 ANSWERS: Mapping[str, Answer] = {

@@ -17,6 +17,7 @@ from tests.http_server import Handler, serving
 
 BASE_URL = "http://model.test/v1"
 PATIENCE_S = 120  # for what comes at once, on a machine that does much else
+USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
 
 
 def settings(**changed: Any) -> LanguageModelSettings:
@@ -34,18 +35,13 @@ async def no_fallback() -> Any:
 def completion(content: Any, *, finish_reason: str = "stop", **message: Any) -> dict[str, Any]:
     """Return the body of a chat completion; content that is no text is written as JSON."""
     text = content if content is None or isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    said = {"role": "assistant", "content": text, **message}
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "model": "tiny-writer-7b",
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": text, **message},
-                "finish_reason": finish_reason,
-            }
-        ],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+        "choices": [{"index": 0, "message": said, "finish_reason": finish_reason}],
+        "usage": USAGE,
     }
 
 
@@ -60,11 +56,7 @@ def piece(text: str | None = "", *, finish_reason: str | None = None, **delta: A
     return {"object": "chat.completion.chunk", "model": "tiny-writer-7b", "choices": [choice]}
 
 
-COUNTS = {
-    "model": "tiny-writer-7b",
-    "choices": [],
-    "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
-}
+COUNTS = {"model": "tiny-writer-7b", "choices": [], "usage": USAGE}
 
 
 def events(content: Any, *, finish_reason: str = "stop") -> list[Any]:
@@ -196,14 +188,7 @@ def served(*behaviours: Behaviour) -> Iterator[Served]:
 def answers_with(content: Any, *, status: int = 200) -> Behaviour:
     """Answer as a working server does."""
 
-    def behave(handler: BaseHTTPRequestHandler) -> None:
-        body = json.dumps(completion(content)).encode()
-        handler.send_response(status)
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    return behave
+    return lambda handler: handler.answer(status, completion(content))  # type: ignore[attr-defined]
 
 
 def answers_nothing(handler: BaseHTTPRequestHandler) -> None:
@@ -242,8 +227,3 @@ def streams_out(
             handler.close_connection = True
 
     return behave
-
-
-def is_silent(handler: BaseHTTPRequestHandler) -> None:
-    """Send nothing until the client goes."""
-    handler.rfile.read(1)

@@ -1,4 +1,4 @@
-"""A real index of the sample corpus, built once a session; `pytest_plugins` names this module where used.
+"""A real index of the sample corpus, built once a session; a plugin of all tests.
 
 It is imported for its questions too, before it is a plugin: PYTEST_DONT_REWRITE.
 """
@@ -31,12 +31,9 @@ SEARCH_KEYS = (
     "question method keywords queries hits filtered milliseconds applied likelihood notes note_codes version "
     "strategy bridges unknown_words order"
 ).split()
-# Of sample/topics.jsonl: S03, S18, S25 (evidence in Korean only), S37 and S40 (no evidence).
+# Of sample/topics.jsonl: S03, S18, S37 and S40 (no evidence).
 KOREAN = "갓 입사한 간호사의 회복탄력성은 이직하려는 마음과 어떤 경로로 연결되어 있는가?"
 ENGLISH = "How can the spread of thermal runaway from cell to cell in a battery pack be slowed?"
-ENGLISH_OF_KOREAN = (
-    "How does the carbonization temperature of hard carbon change the capacity of sodium-ion battery anodes?"
-)
 UNANSWERABLE_KOREAN = "고려청자의 비색은 유약의 철 함량과 소성 온도에 따라 어떻게 달라지는가?"
 UNANSWERABLE_ENGLISH = "What dose of psilocybin relieves treatment-resistant depression, and for how long?"
 

@@ -32,8 +32,6 @@ from tests.generator.language_model import (
 from tests.generator.sample_index import KOREAN, NAME, settings_of
 from tests.generator.test_pipeline import ANSWER, KEYWORDS
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 UNUSED = Path("/nowhere")  # the index is open already
 
 
@@ -51,10 +49,6 @@ def streamed(index, question, *answers, turns=(), **llm):
             return await collected(index, make_request(given, question, turns=turns), given, model=model)
 
     return asyncio.run(ask())
-
-
-def without_model(index, question, **request):
-    return asyncio.run(collected(index, AskRequest(question, **request), settings_of(UNUSED)))
 
 
 def kinds(arrived):
@@ -93,14 +87,11 @@ def assert_adds_up(arrived):
 
 
 def test_without_a_model_the_quoted_sentences_arrive_one_by_one(sample):
-    arrived = without_model(sample, KOREAN)
+    arrived = asyncio.run(collected(sample, AskRequest(KOREAN), settings_of(UNUSED)))
     assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
     assert_adds_up(arrived)
     assert data(arrived, "keywords")[0]["strategy"]["origin"] == "statistics"
     assert [event.data["name"] for event in arrived if event.kind == "step"] == ["search", "quotation"]
-
-
-# When events arrive
 
 
 def serving(*behaviours):
@@ -165,24 +156,20 @@ def test_who_closes_the_stream_ends_the_models_work(sample, kind):
             assert server.closed.wait(PATIENCE_S)
 
 
-# Answers that change
-
-
-def test_a_repair_that_says_something_else_withdraws_what_was_read(sample):
-    other = ANSWER | {"introduction": [{"text": "간호사의 이직을 다룬 논문이 있다.", "citations": [1]}]}
-    cut = json.dumps(ANSWER, ensure_ascii=False)[:-80]
-    read = threading.Event()
-    with serving(streams_out(*events(cut), until=read), streams_out(*events(other))) as server:
-        arrived = asyncio.run(ask_all(sample, at_server(server), read))
-    assert_adds_up(arrived)
-    assert [withdrawn["reason"] for withdrawn in data(arrived, "restart")] == ["again"]
-
-
 def test_where_the_model_dies_the_quotation_takes_the_place_of_what_was_read(sample):
     read = threading.Event()
-    half = streams_out(*events(ANSWER)[:-40], end=False, until=read)
-    with serving(half) as server:
-        arrived = asyncio.run(ask_all(sample, at_server(server, retries=0), read))
+
+    async def ask(given):
+        arrived = []
+        async with aclosing(stream_answer(sample, make_request(given, KOREAN), given)) as arriving:
+            async for event in arriving:
+                arrived.append(event)
+                if event.kind == "sentence":
+                    read.set()
+        return arrived
+
+    with serving(streams_out(*events(ANSWER)[:-40], end=False, until=read)) as server:
+        arrived = asyncio.run(ask(at_server(server, retries=0)))
     assert_adds_up(arrived)
     assert arrived[-1].data["answer"]["written_by"] == "extractive"
     (withdrawn,) = data(arrived, "restart")
@@ -190,29 +177,14 @@ def test_where_the_model_dies_the_quotation_takes_the_place_of_what_was_read(sam
     assert withdrawn["message"].startswith("extractive answer, the model failed: ")
 
 
-async def ask_all(index, given, read):
-    """Return all that arrives, and set an event when a sentence has been read."""
-    arrived = []
-    async with aclosing(stream_answer(index, make_request(given, KOREAN), given)) as arriving:
-        async for event in arriving:
-            arrived.append(event)
-            if event.kind == "sentence":
-                read.set()
-    return arrived
-
-
 def test_a_judge_changes_a_check_before_the_end(sample_home):
-    verdicts = {
-        "judgements": [
-            {"sentence": 1, "verdict": "supported", "why": ""},  # the title
-            {"sentence": 2, "verdict": "unsupported", "why": "not said"},
-            {"sentence": 3, "verdict": "supported", "why": ""},
-            {"sentence": 4, "verdict": "unsupported", "why": "98765%"},
-        ]
-    }
+    # The first one is of the title.
+    given = ("supported", ""), ("unsupported", "not said"), ("supported", ""), ("unsupported", "98765%")
+    judged = [{"sentence": n, "verdict": verdict, "why": why} for n, (verdict, why) in enumerate(given, 1)]
+    replies = (KEYWORDS, ANSWER, {"judgements": judged})
     check = CheckSettings(judge="model")
     with open_index(IndexerSettings(home=sample_home, check=check), NAME) as index:
-        arrived = streamed(index, KOREAN, *[streams(*events(said)) for said in (KEYWORDS, ANSWER, verdicts)])
+        arrived = streamed(index, KOREAN, *[streams(*events(said)) for said in replies])
     assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "check", "done"]
     assert_adds_up(arrived)
     assert data(arrived, "check")[0] == {
@@ -220,13 +192,6 @@ def test_a_judge_changes_a_check_before_the_end(sample_home):
         "check": "unsupported",
         "hints": [{"code": "judge", "values": {"text": "not said"}}],
     }
-
-
-def whole(said):
-    return streams(*events(said))
-
-
-# Readers that are slow
 
 
 def test_a_slow_reader_is_told_the_newest_and_nothing_is_kept_for_it(sample):
@@ -247,8 +212,6 @@ def test_a_slow_reader_is_told_the_newest_and_nothing_is_kept_for_it(sample):
     assert_adds_up(arrived)
     assert "restart" not in kinds(arrived)
 
-
-# Whatever the model writes
 
 TEXTS = st.sampled_from(
     [
@@ -280,5 +243,5 @@ def replies(draw):
 @settings_of_hypothesis(max_examples=60, deadline=None)
 @given(first=replies(), second=replies())
 def test_what_arrives_adds_up_whatever_the_model_writes(sample, first, second):
-    arrived = streamed(sample, KOREAN, whole(KEYWORDS), streams(*first), streams(*second))
+    arrived = streamed(sample, KOREAN, streams(*events(KEYWORDS)), streams(*first), streams(*second))
     assert_adds_up(arrived)

@@ -4,8 +4,6 @@ import pytest
 
 from generator.answers.model_answer import readable
 from generator.console import live_progress
-from generator.finding.console import finding_line
-from generator.finding.state import FindingState
 from generator.llm import Growth
 from generator.tracing import Step
 
@@ -37,10 +35,3 @@ def test_growing_text_is_shown_on_a_terminal_and_nowhere_else(monkeypatch, capsy
         assert step.on_text
         step.on_text(Growth("answer", '{"title": "A\\u001b[31m river', 7))
     assert "answer: 7 tokens  A [31m river" in capsys.readouterr().err
-
-
-def test_of_a_search_for_papers_its_step_is_shown_and_what_it_has_come_to(monkeypatch, capsys):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    with live_progress(finding_line(0.5)) as listener, Step("x", listener=listener).step("judgement") as step:
-        step.publish(FindingState("rivers"))
-    assert "judgement: 0 papers, 0 judged, 0 relevant" in capsys.readouterr().err

@@ -11,8 +11,6 @@ from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import KOREAN, ask_model, settings_of
 from tests.generator.test_pipeline import ANSWER, KEYWORDS, step_of, without_model
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 UNUSED = Path("/nowhere")  # the index is open already
 TURNS = (
     Turn("user", "간호사의 회복탄력성을 다룬 연구가 있는가?"),

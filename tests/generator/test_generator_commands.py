@@ -10,13 +10,10 @@ import sys
 import docx
 import pytest
 
-from generator.tracing import Trace
 from tests.generator.language_model import PATIENCE_S, answers_with, piece, served, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, SEARCH_KEYS, shrag
 from tests.indexer.made_corpora import ROOT, environment_of
 from tests.interrupts import interrupts_heeded
-
-pytest_plugins = ["tests.generator.sample_index"]
 
 KEYWORDS = {"ko": ["간호사 회복탄력성", "이직 의도"], "en": ["resilience", "turnover"]}
 ANSWER = {
@@ -26,7 +23,6 @@ ANSWER = {
     "conclusion": [{"text": "그 밖의 연구도 있다.", "citations": []}],
     "answered": True,
 }
-NOWHERE = "http://127.0.0.1:9/v1"  # the discard port: nothing listens
 
 
 def ask(sample_home, question, *options, model=None, **settings):
@@ -90,22 +86,6 @@ def test_ctrl_c_closes_the_connection_and_exits_with_130(sample_home):
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "complaint"),
-    [
-        (["", "--name", NAME], 2, "BadQuestion: the question is empty"),
-        ([ENGLISH, "--name", NAME, "--way", "round"], 2, "UnknownWay: no way 'round'; there are paper-qa-1"),
-        ([ENGLISH, "--name", NAME, "--model", "other"], 2, "UnknownModel: no model 'other'; there are: none"),
-    ],
-    ids=["empty", "way", "model"],
-)
-def test_what_goes_wrong_is_one_line(sample_home, arguments, code, complaint):
-    done = shrag("ask", *arguments, home=sample_home)
-    assert (done.returncode, done.stdout) == (code, "")
-    assert done.stderr.startswith(complaint)
-    assert len(done.stderr.splitlines()) == 1
-
-
 @pytest.mark.parametrize("variable", ["cache__file", "synonyms"])
 def test_a_trace_is_not_written_over_what_the_settings_name(sample_home, tmp_path, variable):
     kept = tmp_path / "kept"
@@ -117,27 +97,6 @@ def test_a_trace_is_not_written_over_what_the_settings_name(sample_home, tmp_pat
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{kept} would overwrite the input" in done.stderr
     assert kept.read_text() == "rice, paddy\n"
-
-
-# Traces
-
-
-@pytest.fixture(scope="module")
-def traces(sample_home, tmp_path_factory):
-    """Save a trace of a question."""
-    folder = tmp_path_factory.mktemp("traces")
-    assert ask(sample_home, KOREAN, "--trace", folder / "one.json").returncode == 0
-    return folder
-
-
-def test_a_saved_trace_is_shown(traces, tmp_path):
-    done = shrag("trace", "show", traces / "one.json", home=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    record = Trace.load(traces / "one.json").record
-    assert done.stdout.startswith(KOREAN)
-    assert "index sample, version 1" in done.stdout
-    assert record["steps"][0]["output"]["queries"][-1]["query"] in done.stdout
-    assert all(sentence["text"] in done.stdout for sentence in record["answer"]["sentences"])
 
 
 def test_an_answer_is_written_with_citations_and_references(sample_home, tmp_path):

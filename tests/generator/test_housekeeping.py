@@ -34,19 +34,9 @@ REQUESTS = {
 TOOLS = 'Available Tools: [{"name": "search"}]\nChoose the tools. Format: {"tool_calls": []}'
 EMOJI = "메시지에 맞는 이모지 하나만 쓰세요(예: 😊, 😢, 😡, 😱).\n\n메시지: "
 TITLES = {
-    "completion": [
-        Turn(
-            "user",
-            "Provide a concise, 5-word-or-less title for the conversation. Only return the title.\n\n"
-            f"Conversation:\n{LINES}",
-        )
-    ],
+    "completion": [Turn("user", f"Provide a concise, 5-word-or-less title.\n\nConversation:\n{LINES}")],
     "by a system": [
         Turn("system", "Generate a title that captures the essence of the conversation.\n- Maximum 10 words"),
-        Turn("user", f"user: {QUESTION}\nassistant: 낮다 [1]."),
-    ],
-    "by a Korean system": [
-        Turn("system", "대화 제목을 짓는다. 10자 이내."),
         Turn("user", f"user: {QUESTION}\nassistant: 낮다 [1]."),
     ],
     "in French": [Turn("user", f"Donnez un titre de 5 mots maximum.\n\nConversation:\n{LINES}")],
@@ -65,18 +55,12 @@ def found(messages):
     return asked
 
 
-def fixed(messages):
-    return asyncio.run(answer_housekeeping(found(messages), None))
-
-
 @pytest.mark.parametrize("key", REQUESTS)
 def test_what_is_asked_for_as_json_is_recognised(key):
     asked = found([Turn("user", REQUESTS[key])])
     assert (asked.key, asked.as_json) == (key, True)
-    assert asked.conversation == (
-        Turn("user", QUESTION),
-        Turn("assistant", "회복탄력성이 높을수록 낮다 [1]."),
-    )
+    answer = Turn("assistant", "회복탄력성이 높을수록 낮다 [1].")
+    assert asked.conversation == (Turn("user", QUESTION), answer)
 
 
 @pytest.mark.parametrize("program", TITLES)
@@ -92,17 +76,17 @@ def test_other_requests_are_recognised_by_their_form(messages, key):
 
 
 @pytest.mark.parametrize(
-    ("text", "question"),
+    "text",
     [
-        (f"<context>### Task: {LINES}</context>\n{QUESTION}", QUESTION),
-        (f"### Task:\nRespond.\n<context>…</context>\n<user_query>\n{QUESTION}\n</user_query>", QUESTION),
-        (QUESTION, QUESTION),
+        f"<context>### Task: {LINES}</context>\n{QUESTION}",
+        f"### Task:\nRespond.\n<context>…</context>\n<user_query>\n{QUESTION}\n</user_query>",
+        QUESTION,
     ],
     ids=["behind documents", "between tags", "alone"],
 )
-def test_the_question_beside_documents_is_asked(text, question):
+def test_the_question_beside_documents_is_asked(text):
     assert find_housekeeping([Turn("user", text)]) is None
-    assert question_in(text) == question
+    assert question_in(text) == QUESTION
 
 
 @pytest.mark.parametrize(
@@ -134,7 +118,8 @@ def test_a_readers_question_is_none(question):
     ],
 )
 def test_without_a_model_the_conversation_itself_answers(key, answer):
-    assert json.loads(fixed([Turn("user", REQUESTS[key])])) == {key: answer}
+    fixed = asyncio.run(answer_housekeeping(found([Turn("user", REQUESTS[key])]), None))
+    assert json.loads(fixed) == {key: answer}
 
 
 def by_model(messages, *answers):

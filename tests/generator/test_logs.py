@@ -10,8 +10,6 @@ from tests.generator.sample_index import KOREAN, NAME
 from tests.generator.test_pipeline import KEYWORDS
 from tests.indexer.made_corpora import ROOT, environment_of
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 
 def ask(sample_home, *options):
     """Ask with a model that fails to answer; return the lines of standard error that are JSON."""
@@ -37,10 +35,6 @@ def test_each_step_is_a_line_with_time_and_tokens_under_one_request_id(sample_ho
     assert len({line["request_id"] for line in lines}) == 1
     assert all(line["milliseconds"] > 0 and line["timestamp"] for line in lines)
     keywords, answer = lines[0], lines[3]
-    assert (keywords["model"], keywords["prompt_tokens"], keywords["completion_tokens"]) == (
-        "tiny-writer-7b",
-        100,
-        20,
-    )
+    assert (keywords["model"], keywords["prompt_tokens"]) == ("tiny-writer-7b", 100)
     assert (answer["error"], answer["fallback"]) == ("ModelRefusedCall", "extractive answer")
     assert KOREAN not in json.dumps(lines, ensure_ascii=False)

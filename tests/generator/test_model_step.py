@@ -90,19 +90,6 @@ def test_after_a_server_that_was_too_slow_no_request_is_sent():
     assert [step.model_call for step in steps] == [{"attempts": 1}, {"attempts": 0}]
 
 
-@pytest.mark.parametrize("shows_text", [True, False])
-def test_a_listener_receives_the_growing_text_if_it_is_shown(shows_text):
-    texts, script = [], Scripted([says({"name": "Nakdong"})])
-    root = Step("ask", listener=lambda event: texts.append(event.growth))
-
-    async def run_step():
-        async with LanguageModel(settings(), transport=script.transport) as model:
-            return await drafting(shows_text=shows_text).run(root, model)
-
-    assert asyncio.run(run_step()) == "Nakdong"
-    assert any(texts) == shows_text
-
-
 # Budgets
 
 RESERVED = len(PROMPT.render(question="Which river?")) // 2 + settings().max_tokens

@@ -1,9 +1,10 @@
-"""From question to answer and trace: without a model, with one, and with one that fails half way."""
+"""From question to answer and trace: without a model, with one, and with one that fails."""
 
 import asyncio
 import json
 from pathlib import Path
 
+import httpx
 import pytest
 
 from base.errors import InvalidCall
@@ -12,17 +13,18 @@ from generator.errors import UnknownModel
 from generator.finding.finding import find_papers
 from generator.pipeline import AskRequest, answer_question, ask, find
 from retriever.errors import BadQuestion
-from tests.generator.language_model import Scripted, answers_nothing, says, served, settings
-from tests.generator.sample_index import (
-    KOREAN,
-    NAME,
-    UNANSWERABLE_KOREAN,
-    ask_model,
-    settings_of,
+from tests.generator.language_model import (
+    Scripted,
+    answers_nothing,
+    events,
+    piece,
+    says,
+    served,
+    settings,
+    streams,
 )
+from tests.generator.sample_index import KOREAN, NAME, UNANSWERABLE_KOREAN, ask_model, settings_of
 from tests.retriever.made_papers import queries_of_plan
-
-pytest_plugins = ["tests.generator.sample_index"]
 
 KEYWORDS = {"ko": ["간호사 회복탄력성", "이직 의도"], "en": ["resilience", "turnover"]}
 ANSWER = {
@@ -50,25 +52,10 @@ def without_model(index, question, **request):
     return asyncio.run(answer_question(index, AskRequest(question, **request), settings_of(UNUSED)))
 
 
-def keyword_texts(asked):
-    return [keyword.text for keyword in asked.result.keywords]
-
-
 def step_of(asked, name):
     """Return the record of the one step of that name."""
     (step,) = asked.trace.steps(name)
     return step
-
-
-# Without a model
-
-
-def test_without_a_model_the_answer_is_quoted_and_says_so(sample):
-    asked = without_model(sample, KOREAN)
-    assert asked.answer.written_by == "extractive"
-    assert [step["name"] for step in asked.trace.steps()] == ["search", "quotation"]
-    assert asked.trace.record["settings"]["model"] is None
-    assert asked.result.notes == ()
 
 
 def test_a_question_that_the_sample_cannot_answer_is_turned_away_in_its_language(sample):
@@ -80,15 +67,12 @@ def test_a_question_that_the_sample_cannot_answer_is_turned_away_in_its_language
     assert len(asked.evidence) == 5  # the nearest papers
 
 
-# With a model
-
-
 def test_given_keywords_stand_in_for_the_models_and_queries_can_be_left_out(sample):
     keywords, skip = ("회복탄력성", "turnover"), ("SQ1",)
     script, asked = answered(sample, KOREAN, says(ANSWER), keywords=keywords, skip=skip)
 
     assert [body["response_format"]["json_schema"]["name"] for body in script.bodies] == ["answer"]
-    assert keyword_texts(asked) == list(keywords)
+    assert [keyword.text for keyword in asked.result.keywords] == list(keywords)
     assert [query.name for query in queries_of_plan(asked.result)] == ["question", "SQ2"]
     request, inputs = asked.trace.record["request"], step_of(asked, "search")["inputs"]
     assert (request["keywords"], request["skip"]) == (list(keywords), list(skip))
@@ -120,9 +104,6 @@ def test_a_question_that_cannot_be_searched_for_is_refused_before_the_model_is_a
     assert script.requests == []
 
 
-# The trace
-
-
 def test_the_trace_holds_the_whole_way(sample):
     _, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
     record = asked.trace.record
@@ -133,8 +114,6 @@ def test_the_trace_holds_the_whole_way(sample):
     assert searched["strategy"]["origin"] == "model"
     assert (record["index"]["name"], record["index"]["version"]) == ("sample", 1)
     assert record["settings"]["model"] == "tiny-writer"
-    assert searched["keywords"][0] == {"text": "간호사", "language": "ko", "weight": 1.0}
-    assert {query["name"]: query["query"] for query in searched["queries"]}["SQ1"] == "간호사"
     assert [hit["passage_id"] for hit in searched["hits"]] == [hit.passage_id for hit in asked.evidence]
     assert record["evidence"][0]["text"] == asked.evidence[0].passage.text
     assert json.loads(step_of(asked, "keywords")["model_call"]["text"]) == KEYWORDS
@@ -143,9 +122,6 @@ def test_the_trace_holds_the_whole_way(sample):
     assert (call["prompt_tokens"], call["completion_tokens"]) == (100, 20)
     assert call["prompt_version"] >= 1
     assert record["answer"] == asked.answer.as_record()
-
-
-# For scripts and notebooks
 
 
 def test_ask_works_where_an_event_loop_runs_already(sample_home):
@@ -161,9 +137,6 @@ def test_ask_works_where_an_event_loop_runs_already(sample_home):
 def test_an_index_and_sources_at_once_are_refused(call, sources):
     with pytest.raises(InvalidCall, match=r"exclude each other|list of names"):
         call(KOREAN, NAME, sources=sources)
-
-
-# One of several models
 
 
 def several(**changed):
@@ -185,3 +158,43 @@ def test_the_model_of_a_request_is_recorded(sample):
 def test_a_model_that_the_settings_do_not_name_is_refused(given, there_are):
     with pytest.raises(UnknownModel, match=f"no model 'other'; there are: {there_are}"):
         AskCall(question=KOREAN, model="other").request(given)
+
+
+DIED = {"error": {"message": "EngineCore died", "code": 500}}
+FAULTS: dict[str, tuple[list[httpx.Response | Exception], str]] = {
+    "half a JSON": (
+        [streams(*events('{"title": "회복'))] * 2,
+        "gave no valid 'answer' answer after one repair",
+    ),
+    "a refusal": ([says(None, refusal="No.")], "declined: No. Rephrase the question"),
+    "a stream that breaks off": (
+        [streams(*events(ANSWER)[:9])],
+        "the stream ended without [DONE], after 8 pieces",
+    ),
+    "an error in a stream": ([streams(piece("{"), DIED)], "EngineCore died"),
+    "429 for long": (
+        [httpx.Response(429, headers={"Retry-After": "3600"})],
+        "It asks for a pause of 3,600 s, more than is left of 240 s (SHRAG_LLM__ANSWER_S).",
+    ),
+    "no connection": ([httpx.ConnectError("refused")], "cannot reach"),
+    "too long twice": (
+        [httpx.Response(400, json={"error": {"message": "context_length_exceeded"}})] * 2,
+        "the prompt is longer than the model's context",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_answer_leaves_a_quoted_one_and_one_note(sample, fault):
+    answers, said = FAULTS[fault]
+    script = Scripted([says(KEYWORDS), *answers])
+    retries = 1 if "429" in fault else 0
+    given = settings_of(UNUSED, llm=settings(retries=retries))
+    asked = ask_model(sample, KOREAN, given, script)
+    assert asked.answer.written_by == "extractive"
+    assert asked.answer.sentences
+    (note,) = asked.result.notes
+    assert note.startswith("extractive answer, the model failed: ")
+    assert said in note
+    assert "\n" not in note
+    assert len(script.requests) == 1 + len(answers)

@@ -2,10 +2,7 @@
 
 import pytest
 
-from generator.errors import InvalidPrompt
 from generator.prompts import Prompt, load_prompt, prompt_files
-
-BOTH = ("ko", "en")
 
 
 def prompt(text):
@@ -20,20 +17,6 @@ def test_every_prompt_has_a_version_and_ends_with_its_values(name):
     assert "version:" not in loaded.text
     places = [f"${name}" for name in loaded.variables]
     assert sorted(loaded.text.split()[-len(places) :]) == sorted(places)
-
-
-@pytest.mark.parametrize("language", BOTH)
-def test_the_beginning_is_the_same_for_every_question(language):
-    loaded = load_prompt("keywords", language)
-    first, second = loaded.render(terms="2–5", question="a"), loaded.render(terms="2–5", question="b")
-    fixed = loaded.text.replace("$terms\n$question", "<terms>\n2–5\n</terms>\n")
-    assert first == f"{fixed}<question>\na\n</question>"
-    assert second == f"{fixed}<question>\nb\n</question>"
-
-
-def test_an_unknown_prompt_names_those_there_are():
-    with pytest.raises(InvalidPrompt, match=r"no prompt poem\.ko; there are accuracy\.en, accuracy\.ko"):
-        load_prompt("poem", "ko")
 
 
 def test_items_of_a_sequence_are_numbered_from_1():

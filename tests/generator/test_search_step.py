@@ -8,8 +8,6 @@ from generator.ways.shrag import without_low_scores
 from retriever.stages.hits import Hit
 from tests.generator.sample_index import found, passage
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 
 @pytest.fixture(scope="session")
 def applied(sample):

@@ -7,18 +7,14 @@ from typing import Any
 import httpx
 import pytest
 
-from generator.llm.reading import json_schema
 from generator.prompts import load_prompt
-from generator.strategist import FALLBACK, by_language, reply_schema, with_strategy
+from generator.strategist import FALLBACK, by_language, with_strategy
 from generator.tracing import Step
 from retriever.request import SearchRequest
 from retriever.strategy import Strategy
 from tests.generator.language_model import Scripted, says, settings
-from tests.generator.sample_index import ENGLISH as SAMPLE_QUESTION
-from tests.generator.sample_index import NAME, settings_of, shrag
+from tests.generator.sample_index import settings_of
 from tests.generator.test_pipeline import UNUSED
-
-pytest_plugins = ["tests.generator.sample_index"]
 
 ENGLISH = "Can artificial intelligence forecast the level of a river?"
 KO = {"ko": ["수위 예측", "하천"], "exclude": [], "years": None, "steps": []}
@@ -52,15 +48,6 @@ def test_two_calls_ask_for_the_keywords_of_each_language_the_questions_first():
     (made,) = step.children
     assert made.output == strategy.as_record()
     assert [child.inputs for child in made.children] == [{"languages": ["en"]}, {"languages": ["ko"]}]
-
-
-def test_a_schema_has_the_fields_of_a_strategy_keywords_first():
-    one, both = (json_schema(reply_schema(of, 2, 5)) for of in (("ko",), ("ko", "en")))
-    assert list(one["properties"]) == ["ko", "exclude", "years", "steps"]
-    assert list(both["properties"]) == ["ko", "en", "exclude", "years", "steps"]
-    assert (one["properties"]["ko"]["minItems"], one["properties"]["ko"]["maxItems"]) == (2, 5)
-    assert one["properties"]["exclude"]["items"] == {"type": "string"}
-    assert both["properties"]["exclude"]["items"]["required"] == ["ko", "en"]
 
 
 NO_YEARS: list[Any] = [[2020, 2010], [1, None], ["soon", "later"], {}]
@@ -104,7 +91,6 @@ def test_things_of_two_calls_are_joined_where_they_are_as_many():
         (["하천", "하천"], ["River", "river"], (["하천"], ["River"])),
         ([unicodedata.normalize("NFD", "하천"), "“수위”"], ["- flood"], (["하천", "수위"], ["flood"])),
     ],
-    ids=["wrong lists", "other scripts", "repeated", "decomposed and quoted"],
 )
 def test_keywords_go_to_the_list_of_their_language(ko, en, expected):
     assert tuple(by_language({"ko": ko, "en": en}, 5).values()) == expected
@@ -130,7 +116,6 @@ def test_explicit_conditions_of_the_question_join_those_of_the_model():
             f"{FALLBACK}, the model gave no usable keyword",
         ),
     ],
-    ids=["one language", "both", "nothing usable"],
 )
 def test_where_a_call_fails_one_note_says_what_replaces_it(replies, keywords, note):
     _, step, strategy = choose(*replies, calls="language")
@@ -146,29 +131,8 @@ def test_where_a_call_fails_one_note_says_what_replaces_it(replies, keywords, no
         ({"strategy": Strategy.of_person(["river"])}, []),
         ({"method": "or"}, ["method 'or' searches without a strategy; the model was not asked"]),
     ],
-    ids=["statistics", "given", "method"],
 )
 def test_where_no_strategy_is_needed_the_model_is_not_asked(request_of, notes):
     script, step, strategy = choose(**request_of)
     assert (script.requests, step.all_notes()) == ([], notes)
     assert strategy == request_of.get("strategy")
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        (["--strategist", "model"], "ModelNotConfigured: strategist 'model' needs a language model"),
-        (["--strategist", "statistics", "--strategy", "{file}"], "Error: --strategy excludes --strategist"),
-        (["--strategy", "{empty}"], "InvalidCall: {empty}: no keywords"),
-        (["--method", "or", "--show-strategy"], "Error: this method searches without a strategy"),
-    ],
-    ids=["no model", "both", "no keywords", "no strategy"],
-)
-def test_calls_that_do_not_fit_are_one_line(sample_home, tmp_path, options, complaint):
-    files = {"file": tmp_path / "strategy.json", "empty": tmp_path / "empty.json"}
-    files["file"].write_text('{"en": ["river"]}')
-    files["empty"].write_text("{}")
-    given = [option.format(**files) for option in options]
-    done = shrag("ask", SAMPLE_QUESTION, "--name", NAME, *given, home=sample_home)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1].startswith(complaint.format(**files))

@@ -1,16 +1,17 @@
 """The project's own tables, with figures counted by hand."""
 
-from importlib import import_module
+import json
 
 import pytest
-from click.testing import CliRunner
 
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import read_corpus
+from tests.conftest import BY_NIGHT
 from tests.eval.experiments.calling import write_lines
 from tools.answers import Question, finding_row, plain_rows, way_row
 from tools.collections import scores_of, supporting, unseen
-from tools.components import mean_rows
-from tools.fitting import Example, RankedQuestion, balanced, effects, fit, passage_figures
-from tools.glossary import Mined, counts_of, judged_rows, listed
+from tools.fitting import Example, balanced, effects, fit, passage_figures
+from tools.pdf_fields import scores
 
 
 def test_training_questions_that_are_in_dev_are_left_out():
@@ -88,45 +89,57 @@ def test_the_effects_of_thresholds_are_shares_of_each_set():
     assert (last["plain answered"], last["out of scope declined"]) == (0.5, 0.5)
 
 
-def test_a_list_of_papers_ends_at_its_expected_f():
-    asked_for = RankedQuestion([({"x": 4.0}, True), ({"x": 3.0}, False), ({"x": -9.0}, True)], 2)
-    assert asked_for.length({"bias": 0.0, "x": 1.0}) == 2
-    assert asked_for.f(2) == 2 * 1 / (2 + 2)
+GOLD = {
+    "file": "a.pdf",
+    "language": "en",
+    "title": "Methane: and Water",
+    "authors": ["José Lee", "Bo Kim"],
+    "year": 2019,
+    "doi": None,
+    "arxiv": None,
+    "abstract_begins": "Drained paddies emit less",
+    "abstract_ends": "than flooded ones.",
+    "headings": ["1 Introduction", "References"],
+    "references": 0,
+}
+RECORD = {
+    "title": "METHANE AND WATER",
+    "authors": ["Jose Lee"],
+    "year": 2018,
+    "abstract": "Drained paddies emit less methane than flooded ones.",
+    "sections": [{"title": "Introduction", "level": 1}, {"title": "Fields", "level": 2}],
+    "reference_list": [],
+}
 
 
-def test_each_training_collection_counts_once_in_the_mean():
-    def row(name, **figures):
-        return {"collection": name, "strategies": "statistics", "measure": "nDCG@10", **figures}
-
-    rows = [
-        row("cisi", questions=3, shrag=0.5),
-        row("cacm", questions=1, shrag=0.7),
-        row("sample", shrag=1.0),
-    ]
-    [mean] = mean_rows(rows)
-    assert (mean["collection"], mean["questions"], mean["shrag"]) == ("mean of training", 4, 0.6)
-
-
-GRAPH = Mined("sample", "pair", "지식 그래프", "knowledge graph", 3, ("bracket", "title"))
-METHANE = Mined("sample", "pair", "메탄", "methane", 1, ("bracket",))
-SHORT = Mined("sample", "abbreviation", "KD", "knowledge distillation", 2, ("bracket",))
+def test_fields_are_scored_where_the_document_prints_them():
+    rows = scores([GOLD], {"a.pdf": RECORD})
+    assert {row["field"]: row["en"] for row in rows} == {
+        "title": 1,
+        "authors": pytest.approx(2 / 3),
+        "year": 0,
+        "doi": 0,
+        "arxiv": 0,
+        "abstract": 1,
+        "headings": 1,
+        "references": 1,
+    }
+    assert [row["all, papers"] for row in rows if row["field"] == "doi"] == [0]
+    assert sum(row["all"] for row in scores([GOLD | {"references": 3}], {})) == 0  # it was not read
 
 
-def test_mined_pairs_are_counted_by_source_and_judged_by_collection_and_kind():
-    assert list(counts_of("sample", [GRAPH, METHANE, SHORT]).values()) == ["sample", 2, 2, 0, 1, 1]
-    text = "우리는 지식\n그래프(knowledge graph)를 만든다."
-    judged = list(listed([GRAPH, METHANE, SHORT, SHORT], {"sample": [text]}))
-    assert [each["text"] for each in judged] == [text.replace("\n", " "), "", "", ""]
-    for record, right in zip(judged, (True, True, False, None), strict=True):
-        record["right"] = right
-    of_forms, of_pairs = judged_rows(judged, [GRAPH])
-    assert list(of_pairs.values()) == ["sample", "pair", 2, 2, 1.0, 0.5]
-    assert list(of_forms.values()) == ["sample", "abbreviation", 1, 0, 0.0, 0.0]
+def test_the_fields_of_real_papers_are_found_in_both_languages(shared_data):
+    folder = shared_data / "pdfs"
+    golds = [json.loads(line) for line in (folder / "gold.jsonl").read_text("utf-8").splitlines()]
+    if not BY_NIGHT:
+        golds = golds[1::2]
+    files = [folder / "files" / gold["file"] for gold in golds]
+    read = [item for item in read_corpus(files, workers=2) if isinstance(item, Paper)]
 
+    rows = scores(golds, {f"{paper.id}.pdf": paper.record() for paper in read})
 
-@pytest.mark.parametrize("name", ["components", "fitting papers", "glossary"])
-def test_a_missing_data_folder_is_an_error(tmp_path, name):
-    module, *command = name.split()
-    given = [*command, "--home", str(tmp_path), "--data", str(tmp_path / "nowhere")]
-    result = CliRunner().invoke(import_module(f"tools.{module}").main, given)
-    assert (result.exit_code, "no collections in" in result.stderr) == (2, True)
+    least = {"title": 0.85, "authors": 0.8, "year": 0.9, "doi": 0.9, "arxiv": 0.9, "abstract": 0.75}
+    least |= {"headings": 0.75, "references": 0.75}
+    shares = {row["field"]: row["all"] for row in rows}
+    assert {field: share for field, share in shares.items() if share < least[field]} == {}
+    assert [row["ko"] for row in rows if row["field"] == "abstract"] >= [0.65]

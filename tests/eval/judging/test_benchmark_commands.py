@@ -30,8 +30,6 @@ from tests.indexer.made_corpora import ROOT, build, write_jsonl
 from tests.needs import mostly_slow
 from tests.test_steering_text import FIELDS, STEERING, steers
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 SAMPLE = ROOT / "sample"
 JUDGED = read_qrels(SAMPLE / "qrels.txt")
 SOME = {"S01": "methane of rice paddies", "S05": "thermal runaway in a battery pack"}
@@ -178,26 +176,6 @@ def len_of(folder):
         return database.execute("SELECT count(*) FROM records").fetchone()[0]
 
 
-def test_further_questions_methods_and_papers_are_added(call, folder, tmp_path):
-    (tmp_path / "one.tsv").write_text("1\tmethane of rice paddies\n")
-    (tmp_path / "two.tsv").write_text("1\tmethane of rice paddies\n2\tthermal runaway\n")
-    call("questions", folder, tmp_path / "one.tsv")
-    call("pool", folder, "--method", "or", "--depth", 2)
-    assert [each.best_rank for each in Benchmark(folder).candidates["1"]] == [1, 2]
-    call("questions", folder, tmp_path / "two.tsv")
-    call("pool", folder, "--method", "or,shrag", "--depth", 10)
-    made = Benchmark(folder)
-    rankings = [ranking for of in made.rankings.values() for ranking in of]
-    assert {(each.query_id, each.method, each.depth) for each in rankings} == {
-        ("1", "or", 2),
-        ("1", "or", 10),
-        ("1", "shrag", 10),
-        ("2", "or", 10),
-        ("2", "shrag", 10),
-    }
-    assert len(made.candidates["1"]) > 2
-
-
 def test_a_sheet_has_the_own_grades_and_nothing_of_others_or_of_the_rankings(call, confirm, pooled, tmp_path):
     assert "2 of 4 papers graded by kim" in confirm(pooled, grades=["3", "", "0", ""]).output
     for assessor in ("kim", "lee"):
@@ -315,11 +293,8 @@ def test_a_model_derives_questions_and_judges(call, folder, seeds, model, tmp_pa
         ("coarse", "brief", "fixture", "judgement_brief.en", 1),
         ("fine", "complex", "fixture", "judgement_complex.en", 1),
     }
-    assert {name for each in judged if each.stage == "fine" for name in each.parts} == {
-        "topic",
-        "context",
-        "depth",
-    }
+    parts = {name for each in judged if each.stage == "fine" for name in each.parts}
+    assert parts == {"topic", "context", "depth"}
 
 
 @pytest.fixture
@@ -341,26 +316,10 @@ def test_papers_for_which_the_model_fails_are_judged_by_the_next_call_alone(call
         "judgement": lambda prompt: {} if "battery" in prompt.lower() else {"reason": "r", "score": 1}
     }
     partial = call("judge", pooled, "coarse", "--by", "brief")
-    kept = len(Benchmark(pooled).judged)
-    assert partial.exit_code == 1
-    assert "S05" in partial.output
-    assert kept == 2
+    assert (partial.exit_code, "S05" in partial.output, len(Benchmark(pooled).judged)) == (1, True, 2)
     served.changed, served.calls = {}, type(served.calls)()
     assert call("judge", pooled, "coarse", "--by", "brief").exit_code == 0
     assert (len(Benchmark(pooled).judged), served.calls["judgement"]) == (4, 2)
-
-
-def test_judgements_are_kept_as_they_are_made(call, pooled, served):
-    kept = []
-
-    def judgement(_):
-        kept.append(len(Benchmark(pooled).judged))
-        return {"reason": "r", "score": 1}
-
-    served.changed = {"judgement": judgement}
-    settings = {"SHRAG_LLM__CONCURRENCY": "1"}
-    assert call("judge", pooled, "coarse", "--by", "brief", **settings).exit_code == 0
-    assert kept == [0, 1, 2, 3]  # before each call of the model
 
 
 def test_a_model_that_writes_the_seed_again_derives_nothing(call, folder, seeds, served):
@@ -396,18 +355,11 @@ def test_index_and_source_are_searched_separately_and_their_records_merged(call,
     )
     assert pooled.exit_code == 0, pooled.output
     made = Benchmark(folder)
-    assert {(each.place, each.method) for each in made.rankings["1"]} == {
-        ("sample", "or"),
-        ("library", "or"),
-        ("sample,library", "find-papers"),
-    }
+    methods = {("sample", "or"), ("library", "or"), ("sample,library", "find-papers")}
+    assert {(each.place, each.method) for each in made.rankings["1"]} == methods
     found = {each.key: each for each in made.candidates["1"]}
     rice = found["sample", "SAMPLE-AGR-002"]
-    assert {(each.place, each.method) for each in rice.found} == {
-        ("sample", "or"),
-        ("library", "or"),
-        ("sample,library", "find-papers"),
-    }
+    assert {(each.place, each.method) for each in rice.found} == methods
     assert rice.judged_ids("sample", several=True) == ["SAMPLE-AGR-002"]
     assert found["library", "B1"].judged_ids("sample", several=True) == ["library:B1"]
     assert call("judge", folder, "coarse").exit_code == 0
@@ -465,19 +417,13 @@ def test_a_small_benchmark_is_reported_in_a_folder_of_its_own(call, confirm, poo
     for place, part in ((pooled / "out", "out"), (other, r"thesis\.txt")):
         with pytest.raises(InvalidCall, match=part):
             call("report", pooled, "--out", place)
-    with pytest.raises(InvalidCall, match="park"):
-        call("report", pooled, "--out", out, "--assessor", "park")
     assert call("report", pooled, "--out", out).exit_code == 0
     assert read_topics(out / "topics.jsonl") == SOME
     grades = [grade for graded in read_qrels(out / "qrels.txt").values() for grade in graded.values()]
     assert sorted(grades) == [0, 1, 1, 2]
     first, *others = [json.loads(line) for line in (out / "provenance.jsonl").read_text("utf-8").splitlines()]
     assert (len(others), first["pooled"]) == (3, [{"place": "sample", "method": "or", "rank": 1}])
-    assert (first["coarse"]["judge"], first["coarse"]["passed"], first["fine"]["passed"]) == (
-        "rules",
-        True,
-        True,
-    )
+    assert (first["coarse"]["judge"], first["coarse"]["passed"], first["fine"]["passed"]) == ("rules", 1, 1)
     assert first["assessments"][0]["assessor"] == "kim"
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))
     for name, given in manifest["inputs"].items():

@@ -1,15 +1,12 @@
-"""An answer as a record and as text."""
+"""An answer as a record, as text, and as a document with references in a style."""
 
-from generator.answers.answer import (
-    Answer,
-    Sentence,
-    likelihood_line,
-    no_answer,
-    quoting_answer,
-    with_unknown_words,
-)
+import pytest
 
-ENGLISH = Answer(
+from base.documents.formats import DOCUMENT_FORMATS
+from generator.answers.answer import Answer, Sentence, quoting_answer
+from generator.answers.cited_answer import CitedAnswer, CitedSentence, cited_document, with_citation
+
+CHECKED = Answer(
     title="Slowing thermal runaway",
     sentences=(
         Sentence("Aerogel slows the spread.", "introduction", ("B1", "B2"), "supported"),
@@ -32,7 +29,7 @@ QUOTING = quoting_answer(
 
 
 def test_text_has_headings_citations_and_checks():
-    assert ENGLISH.as_text() == (
+    assert CHECKED.as_text() == (
         "Slowing thermal runaway\n"
         "\n"
         "Introduction\n"
@@ -50,15 +47,9 @@ def test_text_has_headings_citations_and_checks():
 
 def test_quoted_sentences_are_a_list_without_sections():
     record = QUOTING.as_record()
-    assert (record["title"], record["written_by"]) == ("Passages that may help", "extractive")
     assert (record["introduction"], record["body"], record["conclusion"]) == ("", "", "")
-    assert record["sentences"][0] == {
-        "text": "Aerogel slows the spread.",
-        "section": "passages",
-        "citations": ["B1"],
-        "check": "quoted",
-        "hints": [],
-    }
+    first = {"text": "Aerogel slows the spread.", "section": "passages", "citations": ["B1"]}
+    assert record["sentences"][0] == first | {"check": "quoted", "hints": []}
     assert QUOTING.as_text() == (
         "Passages that may help\n"
         "\n"
@@ -67,17 +58,77 @@ def test_quoted_sentences_are_a_list_without_sections():
     )
 
 
-def test_an_abstention_names_the_words_that_no_paper_contains():
-    assert with_unknown_words(no_answer("en", "extractive"), ["bitcoin", "Kombucha"]).as_text() == (
-        "Probably no answer\n\n"
-        "The passages found probably do not answer this question. No paper contains: bitcoin, Kombucha."
-    )
-    assert with_unknown_words(no_answer("ko", "extractive"), ["비트코인"]).section("introduction") == (
-        "찾은 문헌에는 아마 이 질문에 대한 답이 없습니다. 어느 논문에도 나오지 않는 단어: 비트코인."
-    )
+PADDY = {"title": "Drying", "authors": ["Boram Jang"], "year": 2023, "journal": "Paddy", "lang": "en"}
+RECORDS = [
+    {"doc_id": "J", **PADDY},
+    {"doc_id": "K", "title": "논물", "authors": ["강가은"], "year": 2020, "journal": "작물", "lang": "ko"},
+    {"doc_id": "U", "title": "Uncited", "authors": ["Ada Kim"], "year": 2021, "lang": "en"},
+]
+WRITTEN = CitedAnswer(
+    title="Methane and yield",
+    question="Does methane fall?",
+    sentences=(
+        CitedSentence("Drying was studied.", "introduction", (), "not checked"),
+        CitedSentence("Methane fell by 37%.", "body", ("K",), "supported"),
+        CitedSentence("Yield fell by half.", "body", ("J", "K"), "unsupported"),
+        CitedSentence("Is it worth it?", "conclusion", ("J",), "supported"),
+    ),
+    language="en",
+    written_by="tiny-writer",
+)
 
 
-def test_the_likelihood_is_given_in_percent():
-    assert likelihood_line("en", 0.816) == "Likelihood that these papers answer: 82 %"
-    assert likelihood_line("ko", 0.816) == "이 논문들에 답이 있을 가능성: 82%"
-    assert likelihood_line("en", None) == ""
+def text(answer, style):
+    return DOCUMENT_FORMATS["text"].encoded(cited_document(answer, RECORDS, style)).decode()
+
+
+def test_an_answer_of_a_model_has_sections_citations_and_only_the_cited_papers():
+    assert text(WRITTEN, "apa").split("\n\n") == [
+        "Methane and yield",
+        "Does methane fall?",
+        "Introduction",
+        "Drying was studied. (not checked)",
+        "Main body",
+        "Methane fell by 37% (강가은, 2020). Yield fell by half (Jang, 2023; 강가은, 2020). (unsupported)",
+        "Conclusion",
+        "Is it worth it? (Jang, 2023)",
+        "References",
+        "Jang, B. (2023). Drying. Paddy.\n강가은. (2020). 논물. 작물.",
+        "written by tiny-writer\n",
+    ]
+
+
+def test_quoted_sentences_are_items_in_quotation_marks():
+    sentence = CitedSentence("메탄이 37% 줄었다.", "passages", ("K",), "quoted")
+    quoted = CitedAnswer("도움이 될 만한 구절", (sentence,), "ko", "extractive")
+    assert text(quoted, "korean").split("\n\n")[1:4] == [
+        "- “메탄이 37% 줄었다.” (강가은, 2020)",
+        "참고 문헌",
+        "강가은 (2020). 논물. 작물.",
+    ]
+
+
+def test_an_abstention_lists_the_nearest_papers():
+    none = CitedAnswer("No answer found", (), "en", "extractive", "The passages found do not answer this.")
+
+    assert text(none, "apa").split("\n\n") == [
+        "No answer found",
+        "The passages found do not answer this.",
+        "Nearest papers",
+        "Jang, B. (2023). Drying. Paddy.\nKim, A. (2021). Uncited.\n강가은. (2020). 논물. 작물.\n",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "written"),
+    [
+        ("Methane fell.", "Methane fell (Kim, 2020)."),
+        ("Did methane fall?", "Did methane fall? (Kim, 2020)"),
+        ("methane fell", "methane fell (Kim, 2020)"),
+        ("See [9].", "See (9) (Kim, 2020)."),
+    ],
+)
+def test_a_citation_precedes_the_period(sentence, written):
+    made = CitedSentence(sentence, "body", ("K",), "supported")
+
+    assert with_citation(made, "(Kim, 2020)", "en") == written

@@ -11,8 +11,6 @@ from tests.generator.answers.test_model_answer import EVIDENCE, GOOD, answer_of
 from tests.generator.language_model import Scripted, no_fallback, says, settings
 from tests.generator.sample_index import found, quoted
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 NO_MICA = (Excluded("mica plates", (((0, "mica"), (1, "plate")),)),)
 MICA = {"text": "Mica plates delayed thermal runaway by 6 minutes.", "citations": [2]}
 QUESTION = "How long is thermal runaway delayed, apart from mica plates?"

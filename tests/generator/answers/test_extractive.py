@@ -17,26 +17,13 @@ from tests.generator.sample_index import (
 )
 from tests.indexer.made_corpora import ROOT
 
-pytest_plugins = ["tests.generator.sample_index"]
-
-TOPICS = [
-    json.loads(line) for line in (ROOT / "sample/topics.jsonl").read_text(encoding="utf-8").splitlines()
-]
+TOPICS = [json.loads(line) for line in (ROOT / "sample/topics.jsonl").read_text("utf-8").splitlines()]
 NEVER, ALWAYS = 0.0, 1.01  # thresholds below which an answer abstains
 RIVER = (Keyword("river", "en", ("river",), 2.0), Keyword("flood", "en", ("flood",), 1.0))
 
 
 def texts(answer):
     return [sentence.text for sentence in answer.sentences]
-
-
-def quoted_from(sample, *passages, question="river?", keywords=RIVER, **options):
-    """Return the sentences that are quoted from passages, best paper first."""
-    return texts(
-        extractive_answer(
-            result_of(*passages, question=question, keywords=keywords, **options), sample, None, NEVER
-        )
-    )
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic["query_id"])
@@ -70,7 +57,7 @@ ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
     [
         (["The river is long. Nobody knows why."], {}, ["The river is long."]),
         (
-            ["Fish like the river. A flood of the river came. Birds left the river."],
+            ["Fish like the river. A flood of the river came. Birds left the river."],  # they touch
             {},
             ["Fish like the river. A flood of the river came. Birds left the river."],
         ),
@@ -107,23 +94,8 @@ ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
         ),
         ([f"A flood came to Busan. {LONG}"], {}, ["A flood came to Busan."]),
     ],
-    ids=[
-        "one sentence fits",
-        "sentences that touch are one quotation",
-        "the best paper in any language",
-        "at most six sentences",
-        "a paper far below the best one",
-        "no lexical scores",
-        "a paper with little of the question",
-        "the question repeated",
-        "a sentence repeated in the paper",
-        "a sentence repeated in another paper",
-        "nearly the same words",
-        "other numbers",
-        "the sentences before and behind",
-        "no context above 500 characters",
-    ],
 )
 def test_quoted_sentences(sample, texts, options, expected):
     passages = [passage(f"P{number}", text, lang=language_of(text)) for number, text in enumerate(texts)]
-    assert quoted_from(sample, *passages, **options) == expected
+    result = result_of(*passages, **{"question": "river?", "keywords": RIVER} | options)
+    assert [each.text for each in extractive_answer(result, sample, None, NEVER).sentences] == expected

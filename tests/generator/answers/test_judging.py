@@ -15,8 +15,6 @@ from retriever.index import open_index
 from tests.generator.language_model import Scripted, says
 from tests.generator.sample_index import NAME, passage, settings_of
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 EVIDENCE = (
     passage("B1", "Aerogel sheets delayed thermal runaway by 14 minutes.", title="Aerogel"),
     passage("B2", "Mica plates delayed it by 6 minutes.", title="Mica"),

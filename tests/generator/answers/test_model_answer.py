@@ -4,35 +4,26 @@ import asyncio
 
 import pytest
 
-from generator.answers.model_answer import answer_schema, written_answer
+from generator.answers.model_answer import written_answer
 from generator.llm import LanguageModel
-from generator.llm.reading import json_schema
 from generator.prompts import load_prompt
 from indexer.corpora.papers import language_of
 from tests.generator.language_model import Scripted, no_fallback, says, settings
 from tests.generator.sample_index import passage
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 QUESTION = "How long does aerogel delay thermal runaway?"
+DELAYED = "{} delayed thermal runaway between cells by {} minutes."
 EVIDENCE = (
-    passage(
-        "B1", "Aerogel sheets delayed thermal runaway between cells by 14 minutes.", title="Aerogel in packs"
-    ),
-    passage("B2", "Mica plates delayed thermal runaway between cells by 6 minutes.", title="Mica in packs"),
+    passage("B1", DELAYED.format("Aerogel sheets", 14), title="Aerogel in packs"),
+    passage("B2", DELAYED.format("Mica plates", 6), title="Mica in packs"),
 )
 GOOD = {"text": "Aerogel delayed thermal runaway by 14 minutes.", "citations": [1]}
 
 
 def answer_of(*body, title="Aerogel delays it", introduction=(), conclusion=(), answered=True):
     """Return what a model says."""
-    return {
-        "title": title,
-        "introduction": list(introduction),
-        "body": list(body),
-        "conclusion": list(conclusion),
-        "answered": answered,
-    }
+    sections = {"introduction": list(introduction), "body": list(body), "conclusion": list(conclusion)}
+    return {"title": title, **sections, "answered": answered}
 
 
 def ask(sample, *answers, question=QUESTION, evidence=EVIDENCE):
@@ -96,10 +87,6 @@ def test_a_title_is_checked_against_the_cited_passages(sample, title, check, hin
         ({"text": "Aerogel delayed thermal runaway by 14 hours."}, ("B1",), "not checked", ["unit"]),
         ({"text": EVIDENCE[0].text}, ("B1",), "supported", []),
     ],
-    ids=[
-        *("one unknown passage", "twice", "unknown passages", "none", "the wrong passage"),
-        *("a wrong number", "a wrong unit", "in the words of the passage"),
-    ],
 )
 def test_citations_of_a_sentence_and_its_check(sample, changed, citations, check, hints):
     script, answer, *_ = ask(sample, answer_of(GOOD, GOOD | changed))
@@ -128,10 +115,6 @@ MANY = [{"text": f"Aerogel delayed runaway {number}.", "citations": [1]} for num
         (answer_of({"text": "x" * 1_500, "citations": [1]}), ["x" * 1_000], ("B1",)),
         (answer_of(GOOD) | {"introduction": None, "conclusion": ""}, [TEXT], ("B1",)),
         (answer_of() | {"body": GOOD}, [TEXT], ("B1",)),
-    ],
-    ids=[
-        *("no other sections", "no title", "a number", "a text", "texts", "brackets", "null", "no citations"),
-        *("a sentence as text", "thirteen sentences", "a long sentence", "empty sections", "one sentence"),
     ],
 )
 def test_an_answer_that_is_nearly_right_is_used_without_a_second_call(sample, said, texts, citations):
@@ -189,15 +172,6 @@ def test_an_answer_whose_meaning_is_not_clear_is_sent_back(sample, said):
     script, answer, *_ = ask(sample, said, answer_of(GOOD))
     assert len(script.requests) == 2
     assert [sentence.text for sentence in answer.sentences] == [TEXT]
-
-
-@pytest.mark.parametrize("size", [1, 5, 40])
-def test_the_schema_limits_citations_to_the_passages(size):
-    properties = json_schema(answer_schema(size))["properties"]
-    numbers = {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": size}, "maxItems": size}
-    for section in ("introduction", "body", "conclusion"):
-        assert properties[section]["items"]["properties"]["citations"] == numbers
-    assert properties["body"]["maxItems"] == 10
 
 
 def test_an_abstention_keeps_only_sentences_with_citations(sample):

@@ -19,8 +19,6 @@ from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.indexer.made_corpora import command, environment_of
 from tests.interrupts import interrupts_heeded
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 REVIEW = FindRequest("cobalt of spent batteries: a review", rounds=2, layers=2)
 ASKED = (ENGLISH, "--name", NAME, "--json", "--without", "query-writing,evolver")
 JUDGED = 12  # papers, before the model waits
@@ -41,34 +39,22 @@ def judged(state):
     return {paper_id for paper_id, known in state.papers.items() if known.judgement}
 
 
-def test_a_search_that_goes_on_after_any_step_comes_to_the_same_list(sample_home, tmp_path):
-    whole, states = told_states(sample_home, REVIEW)
+@pytest.mark.parametrize("model", [None, FindingModel])
+def test_a_search_resumes_after_any_step_with_the_same_list_and_judges_nothing_twice(
+    sample_home, tmp_path, model
+):
+    whole, states = told_states(sample_home, REVIEW, model and model())
     assert len(states) > 8
-    for state in states:
+    for state in [*states[:: len(states) // 8], whole.state]:
         state.save(tmp_path / "state.json")
-        resumed = find(sample_home, REVIEW, state=FindingState.load(tmp_path / "state.json"))
+        asked, loaded = model and model(), FindingState.load(tmp_path / "state.json")
+        resumed = find(sample_home, REVIEW, state=loaded, model=asked)
         assert ids(resumed) == ids(whole)
+        if asked:
+            assert asked.calls["judgement"] == len(judged(whole.state)) - len(judged(state))
         assert resumed.state.queries == whole.state.queries
         assert resumed.state.papers == whole.state.papers
         assert resumed.state.spent.papers == whole.state.spent.papers
-
-
-def test_what_a_model_has_judged_is_not_judged_again(sample_home):
-    whole, states = told_states(sample_home, REVIEW, FindingModel())
-    for state in states[:: len(states) // 8]:
-        model = FindingModel()
-        resumed = find(sample_home, REVIEW, state=state, model=model)
-        assert ids(resumed) == ids(whole)
-        assert model.calls["judgement"] == len(judged(whole.state)) - len(judged(state))
-        assert resumed.state.spent.papers == whole.state.spent.papers
-
-
-def test_a_finished_search_stays_as_it_is(sample_home):
-    whole, model = find(sample_home, REVIEW, model=FindingModel()), FindingModel()
-    resumed = find(sample_home, REVIEW, state=whole.state, model=model)
-    assert resumed.state == whole.state
-    assert resumed.papers == whole.papers
-    assert not model.calls.total()
 
 
 class WaitsInTheMiddle(FindingModel):
@@ -155,20 +141,9 @@ def test_what_was_found_is_given_where_the_model_fails_for_good(sample_home, tmp
     """Of a recording that lacks the later calls."""
     cache = {"cache__file": tmp_path / "calls.sqlite"}
     with serving_model(FindingModel()) as settings:
-        shrag(
-            "find-papers",
-            *ASKED,
-            "--max-calls",
-            20,
-            home=sample_home,
-            **settings,
-            **cache,
-            cache__mode="record",
-        )
-        path = tmp_path / "state.json"
-        done = shrag(
-            "find-papers", *ASKED, "--save", path, home=sample_home, **settings, **cache, cache__mode="replay"
-        )
+        given, path = {"home": sample_home, **settings, **cache}, tmp_path / "state.json"
+        shrag("find-papers", *ASKED, "--max-calls", 20, **given, cache__mode="record")
+        done = shrag("find-papers", *ASKED, "--save", path, **given, cache__mode="replay")
     assert done.returncode == 1
     assert done.stderr.startswith("CallNotRecorded")
     record = json.loads(done.stdout)

@@ -9,8 +9,6 @@ from generator.tracing import Trace
 from tests.generator.finding_model import FindingModel, serving_model
 from tests.generator.sample_index import NAME, shrag, timeless
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 REVIEW = "recovering cobalt of spent batteries: a review"
 NOWHERE = {"llm__base_url": "http://127.0.0.1:9/v1", "llm__model": "tiny-writer", "llm__stream": "false"}
 
@@ -45,43 +43,24 @@ def test_a_trace_shows_steps_with_times_the_tree_and_the_papers(traces, tmp_path
         assert any(f" {paper['id']} {paper['title']}" in line for line in lines)
 
 
-def changed(traces, tmp_path, **values):
-    """Write a trace of which parts are others."""
-    path = tmp_path / "changed.json"
-    path.write_text(json.dumps(json.loads((traces / "one.json").read_text()) | values), encoding="utf-8")
-    return path
-
-
-def nested(depth):
-    """Make a tree of papers that refer to each other."""
-    paper = {"paper": "P0", "title": "last", "score": 1.0}
-    for number in range(1, depth):
-        paper = {"paper": f"P{number}", "title": "t", "score": 0.5, "references": [paper]}
-    return [{"query": "deep", "kind": "question", "papers": [paper]}]
-
-
 def test_what_is_shown_of_a_large_tree_is_bounded_and_steers_no_terminal(traces, tmp_path):
     papers = [
         {"paper": f"P{number}", "title": "\x1b[2J" + "t" * 5_000, "score": 0.5} for number in range(3_000)
     ]
-    tree = [{"query": "wide\n\u202e", "kind": "question", "papers": papers}, *nested(80)]
-    done = shrag("trace", "show", changed(traces, tmp_path, tree=tree), home=tmp_path)
+    tree = [{"query": "wide\n\u202e", "kind": "question", "papers": papers}]
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(json.loads((traces / "one.json").read_text()) | {"tree": tree}), "utf-8")
+    done = shrag("trace", "show", path, home=tmp_path)
     assert done.returncode == 0
-    assert "\x1b" not in done.stdout
-    assert "\u202e" not in done.stdout
+    assert not {"\x1b", "\u202e"} & {*done.stdout}
     lines = done.stdout.splitlines()
     assert len(lines) < 2 * MOST_LINES
     assert max(map(len, lines)) < 2_000
-    assert "… 1,082 more lines" in lines
 
 
 @pytest.mark.parametrize(
     "budget",
-    [
-        (),
-        ("--max-calls", 20, "--without", "query-writing"),
-        ("--max-tokens", 20_000, "--without", "query-writing"),
-    ],
+    [(), ("--max-tokens", 20_000, "--without", "query-writing")],
 )
 def test_a_recorded_search_is_replayed_without_the_model(sample_home, tmp_path, budget):
     cache = {"cache__file": tmp_path / "calls.sqlite"}

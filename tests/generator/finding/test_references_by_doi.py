@@ -1,15 +1,11 @@
 """References of papers that the source which found them does not know, looked up by DOI in other sources."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from generator.finding.agents.refchain import doi_of
 from generator.finding.calls import FindRequest
 from generator.finding.finding import OpenedSources, find_in_sources
-from generator.finding.result import FoundPapers
 from generator.finding.state import FoundBy, KnownPaper
 from indexer.corpora.papers import Paper
 from retriever.index import open_index
@@ -19,7 +15,7 @@ from tests.generator.finding_model import FindingModel, value_of
 from tests.generator.language_model import settings as model_settings
 from tests.generator.sample_index import settings_of
 from tests.indexer.made_corpora import build, write_jsonl
-from tests.retriever.sources.exchanges import Asked, as_json
+from tests.retriever.sources.exchanges import as_json
 from tests.retriever.sources.services import Reply, open_kind, service
 
 QUESTION = "methane from rice paddies"
@@ -35,7 +31,7 @@ WORKS: list[dict[str, Any]] = [
 ]
 
 
-def openalex(asked: Asked) -> Reply:
+def openalex(asked):
     """Answer nothing to a search; find works by the filters `doi` and `ids.openalex`."""
     name, _, values = asked.one("filter").partition(":")
     wanted = [value.lower() for value in values.split("|")]
@@ -44,25 +40,18 @@ def openalex(asked: Asked) -> Reply:
     return Reply(as_json({"results": works}))
 
 
-def judgement(prompt: str) -> dict[str, Any]:
+def judgement(prompt):
     return {"reason": "By its title.", "score": 0.9 if "paddies" in value_of("title", prompt) else 0.1}
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Index papers without references: one with a DOI, one without."""
-    folder = tmp_path_factory.mktemp("doi")
+def test_references_that_the_finding_source_does_not_know_are_looked_up_by_doi(tmp_path):
+    # Papers without references: one with a DOI, one without.
     papers = [PADDY | {"doi": "10.5555/PADDY.1"}, PADDY | {"id": "OURS-2", "title": "Other paddies"}]
-    build(folder, write_jsonl(folder / "ours.jsonl", papers), name="ours")
-    return folder
-
-
-def found_with(home: Path) -> tuple[FoundPapers, list[Asked]]:
-    """Find papers in the index and in OpenAlex; return them and what that was asked."""
-    given = settings_of(home, llm=model_settings())
+    build(tmp_path, write_jsonl(tmp_path / "ours.jsonl", papers), name="ours")
+    given = settings_of(tmp_path, llm=model_settings())
     request = FindRequest(QUESTION, rounds=0, without=frozenset({"understanding", "query-writing"}))
 
-    async def run(address: str) -> FoundPapers:
+    async def run(address):
         service = open_kind("openalex", address)
         try:
             with open_index(given.indexer, "ours") as index:
@@ -74,12 +63,7 @@ def found_with(home: Path) -> tuple[FoundPapers, list[Asked]]:
             await service.close()
 
     with service(openalex) as (address, asked):
-        return asyncio.run(run(address)), asked
-
-
-def test_references_that_the_finding_source_does_not_know_are_looked_up_by_doi(home: Path) -> None:
-    found, asked = found_with(home)
-
+        found = asyncio.run(run(address))
     titles = {ranked.known.title for ranked in found.papers}
     assert titles == {"Methane of paddies", "Other paddies", "Drained paddies"}
     drained = found.state.papers["my-openalex:W102"]
@@ -89,7 +73,7 @@ def test_references_that_the_finding_source_does_not_know_are_looked_up_by_doi(h
     assert filters == ["doi:10.5555/paddy.1", "ids.openalex:W101", "ids.openalex:W102"]
 
 
-def test_a_preprint_without_another_doi_has_that_of_arxiv() -> None:
+def test_a_preprint_without_another_doi_has_that_of_arxiv():
     paper = Paper.model_validate({"id": "2101.00001", "title": "Paddies"})
     known = KnownPaper(MergedPaper(paper, (("preprints", "2101.00001"),)), (FoundBy("query", "paddies", 1),))
 

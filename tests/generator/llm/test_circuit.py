@@ -35,11 +35,6 @@ class Clock:
         return self.seconds
 
 
-def circuit(failures=3, open_s=30.0):
-    clock = Clock()
-    return clock, Circuit(failures, open_s, "http://model.test", clock)
-
-
 def fails(breaker, error=DOWN):
     with pytest.raises(type(error)), breaker.passage():
         raise error
@@ -56,13 +51,14 @@ def fails(breaker, error=DOWN):
     ],
 )
 def test_only_what_speaks_of_the_server_opens_it(error, opened):
-    _, breaker = circuit(failures=1)
+    breaker = Circuit(1, 30.0, "http://model.test", Clock())
     fails(breaker, error)
     assert breaker.is_open is opened
 
 
 def test_a_try_that_fails_opens_it_for_as_long_again():
-    clock, breaker = circuit(failures=3, open_s=30.0)
+    clock = Clock()
+    breaker = Circuit(3, 30.0, "http://model.test", clock)
     for _ in range(3):
         fails(breaker)
     clock.seconds += 30
@@ -71,32 +67,6 @@ def test_a_try_that_fails_opens_it_for_as_long_again():
     assert breaker.is_open
     clock.seconds += 1
     assert not breaker.is_open
-
-
-class Silent(httpx.AsyncBaseTransport):
-    """A server that takes calls and does not answer."""
-
-    def __init__(self):
-        self.asked = 0
-
-    async def handle_async_request(self, request):
-        self.asked += 1
-        await asyncio.Event().wait()
-
-
-def opened_by_one_call(left_s, of_s, **changed):
-    """Ask a silent server with `left_s` of a stage's `of_s` left; tell whether it opened, and requests."""
-    server = Silent()
-    given = settings(circuit_failures=1, retries=0, **changed)
-
-    async def ask():
-        async with LanguageModel(given, transport=server) as model:
-            limit = Limit(asyncio.get_running_loop().time() + left_s, of_s, "answer_s")
-            with pytest.raises(ModelTooSlow):
-                await model.complete_json(MESSAGES, KEYWORD_LISTS, name="answer", limit=limit)
-            return model.circuit.is_open
-
-    return run(ask()), server.asked
 
 
 @pytest.mark.parametrize(
@@ -109,8 +79,22 @@ def opened_by_one_call(left_s, of_s, **changed):
     ],
     ids=["the rest of a stage", "a whole stage", "a limit of the request", "a stage that is over"],
 )
-def test_a_server_that_had_all_of_a_limit_opens_it(left_s, of_s, changed, expected):
-    assert opened_by_one_call(left_s, of_s, **changed) == expected
+def test_a_silent_server_that_had_all_of_a_limit_opens_it(left_s, of_s, changed, expected):
+    requests = []
+
+    async def is_silent(request):
+        requests.append(request)
+        await asyncio.Event().wait()
+
+    async def ask():
+        given = settings(circuit_failures=1, retries=0, **changed)
+        async with LanguageModel(given, transport=httpx.MockTransport(is_silent)) as model:
+            limit = Limit(asyncio.get_running_loop().time() + left_s, of_s, "answer_s")
+            with pytest.raises(ModelTooSlow):
+                await model.complete_json(MESSAGES, KEYWORD_LISTS, name="answer", limit=limit)
+            return model.circuit.is_open
+
+    assert (run(ask()), len(requests)) == expected
 
 
 def test_a_dead_server_is_told_at_once_and_asked_again_after_a_while():

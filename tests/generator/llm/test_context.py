@@ -9,12 +9,9 @@ import pytest
 from generator.answers.model_answer import written_answer
 from generator.errors import ContextTooSmall, ModelRefusedCall, TokenizerUnusable
 from generator.llm import LanguageModel
-from generator.llm.context import passage_texts, shortened_lengths
 from generator.settings import CacheSettings
 from tests.generator.language_model import Scripted, no_fallback, says, settings
 from tests.generator.sample_index import passage
-
-pytest_plugins = ["tests.generator.sample_index"]
 
 SENTENCE = {"text": "The first river is long.", "citations": [1]}
 ANSWER = {"title": "Rivers", "introduction": [], "body": [SENTENCE], "conclusion": [], "answered": True}
@@ -65,19 +62,6 @@ def whole(sample):
 def passages_sent(script, call=-1):
     content = script.bodies[call]["messages"][0]["content"]
     return [part.partition("</passage>")[0].split("\n")[2] for part in content.split("<passage number=")[1:]]
-
-
-def test_the_longest_passage_loses_its_last_sentence_first():
-    passages = [LONG, SHORT]
-    assert [passage_texts(passages, lengths) for lengths in shortened_lengths(passages)] == [
-        [
-            "\nThe first river is long. The second river is longer. The third river is dry.",
-            "\nRivers are wet. Lakes too.",
-        ],
-        ["\nThe first river is long. The second river is longer.", "\nRivers are wet. Lakes too."],
-        ["\nThe first river is long.", "\nRivers are wet. Lakes too."],
-        ["\nThe first river is long.", "\nRivers are wet."],
-    ]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +140,7 @@ def test_a_refused_prompt_is_shortened_and_sent_once_more(sample):
             says(ANSWER),
             {"models": models(300)},
             {"max_tokens": 256},
-            "room for 44: the context is 300 tokens, and 256",
+            "room for 44: the context is 300 tokens",
         ),
         (OVERFLOW, {}, {"max_tokens": 64, "evidence": [passage("ONE", "One sentence.")]}, "reserved"),
     ],

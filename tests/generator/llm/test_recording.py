@@ -11,23 +11,13 @@ from pydantic import BaseModel
 from generator.errors import CacheUnusable, CallNotRecorded, ModelAnswerInvalid, ModelFailed
 from generator.llm import LanguageModel
 from generator.settings import CacheSettings
-from generator.tracing import Trace
-from tests.generator.language_model import Scripted, answers_with, events, says, served, settings, streams_out
-from tests.generator.sample_index import KOREAN, NAME, shrag, timeless
-
-pytest_plugins = ["tests.generator.sample_index"]
+from tests.generator.language_model import Scripted, answers_with, says, served, settings
+from tests.generator.sample_index import NAME, shrag
 
 RIVER = {"name": "낙동강"}
 OTHER = {"name": "한강"}
 MESSAGES = [{"role": "user", "content": "Which river?"}]
 KEYWORDS = {"ko": ["간호사 회복탄력성", "이직 의도"], "en": ["resilience", "turnover"]}
-ANSWER = {
-    "title": "회복탄력성과 이직",
-    "introduction": [{"text": "신규 간호사의 회복탄력성과 이직 의도를 살핀 연구가 있다.", "citations": [1]}],
-    "body": [],
-    "conclusion": [],
-    "answered": True,
-}
 NOWHERE = "http://127.0.0.1:9/v1"  # the discard port: nothing listens
 
 
@@ -109,7 +99,6 @@ def test_use_does_not_keep_what_cannot_be_read(file):
         {"thinking": True},
         {"messages": [{"role": "user", "content": "Which lake?"}]},
     ],
-    ids=lambda changed: next(iter(changed)),
 )
 def test_any_other_call_is_missed_by_name(file, changed):
     ask("record", file, says(RIVER))
@@ -130,7 +119,6 @@ def test_any_other_call_is_missed_by_name(file, changed):
         httpx.Response(200, text="<p>sk-secret came to http://model.test/v1</p>"),
         httpx.ConnectError("no way to http://model.test"),
     ],
-    ids=["503", "a page", "no connection"],
 )
 def test_a_failure_is_kept_without_address_and_key_and_told_with_the_address_of_now(file, answer):
     with pytest.raises(ModelFailed, match=r"http://model\.test/v1/chat/completions"):
@@ -182,21 +170,6 @@ def cached(mode, file, base_url):
         "cache__mode": mode,
         "cache__file": file,
     }
-
-
-def test_a_question_recorded_once_is_answered_again_without_the_model(sample_home, file, tmp_path):
-    asked = ["ask", KOREAN, "--name", NAME, "--json", "--trace"]
-    with served(streams_out(*events(KEYWORDS)), streams_out(*events(ANSWER))) as model:
-        recorded = shrag(
-            *asked, tmp_path / "one.json", home=sample_home, **cached("record", file, model.base_url)
-        )
-    replayed = shrag(*asked, tmp_path / "two.json", home=sample_home, **cached("replay", file, NOWHERE))
-    assert (recorded.returncode, replayed.returncode) == (0, 0)
-    one, two = json.loads(recorded.stdout), json.loads(replayed.stdout)
-    assert one["answer"]["written_by"] == "tiny-writer-7b"
-    assert timeless(one) == timeless(two)
-    first, second = (Trace.load(tmp_path / f"{name}.json").record for name in ("one", "two"))
-    assert timeless(first) == timeless(second)
 
 
 def test_an_evaluation_with_a_models_keywords_replays_to_the_byte(sample_home, file, tmp_path):

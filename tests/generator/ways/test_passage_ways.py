@@ -12,19 +12,10 @@ from retriever.errors import UnknownPaper
 from retriever.index import open_index
 from tests.generator.finding_model import FindingModel
 from tests.generator.language_model import settings
-from tests.generator.sample_index import (
-    ENGLISH,
-    NAME,
-    UNANSWERABLE_ENGLISH,
-    ask_model,
-    settings_of,
-    shrag,
-)
+from tests.generator.sample_index import ENGLISH, UNANSWERABLE_ENGLISH, ask_model, settings_of
 from tests.generator.test_pipeline import UNUSED
 from tests.indexer.made_corpora import build, write_jsonl
 from tests.retriever.full_papers import FULL_PAPERS
-
-pytest_plugins = ["tests.generator.sample_index"]
 
 # Of each way the texts that it makes, and the steps behind them.
 WAYS = {
@@ -46,17 +37,11 @@ HYPOTHESES = {
         "A cooling plate stopped the propagation after the second cell.",
     ]
 }
+SENTENCES = ["With 1 mm sheets the mean time was 94 s.", "The sheets cost 98765 dollars."]
 BRIEF: dict[str, Any] = {
     "reasoning": "The first passage measured sheets of two thicknesses.",
     "title": "Aerogel sheets slow the spread",
-    "body": [
-        {
-            "text": "With 1 mm silica aerogel sheets the mean time from cell to cell was 94 s.",
-            "citations": [1],
-        },
-        {"text": "The sheets cost 98765 dollars.", "citations": [1]},
-    ],
-    "answered": True,
+    "body": [{"text": text, "citations": [1]} for text in SENTENCES],
 }
 REPLIES = {"queries": lambda _: QUERIES, "hypotheses": lambda _: HYPOTHESES, "answer": lambda _: BRIEF}
 
@@ -88,9 +73,6 @@ def full(tmp_path_factory):
         yield index
 
 
-# Steps
-
-
 @pytest.mark.parametrize("number", WAYS)
 def test_the_steps_of_each_way(sample, number):
     expanded, ends = (steps.split() for steps in WAYS[number])
@@ -103,7 +85,7 @@ def test_the_steps_of_each_way(sample, number):
     assert names(written) == [*expanded, *ends, "answer"]
     assert written.answer.written_by == "tiny-writer-7b"
     assert len(step(written, "retrieve")["inputs"]["queries"]) == 1 + 2 * len(expanded)
-    drafted = [each["text"] for each in BRIEF["body"]] if number == 8 else None
+    drafted = SENTENCES if number == 8 else None
     if "rerank" in ends:
         assert step(written, "rerank")["inputs"].get("guide") == drafted
 
@@ -117,15 +99,10 @@ def test_where_the_filter_leaves_nothing_the_answer_says_that_there_is_none(samp
     assert "no passage has a relevance above 0.6: there is none to answer from" in asked.result.notes
 
 
-# Answers
-
-
 def test_a_written_answer_is_a_body_alone_cited_and_checked(sample):
     asked = ask(sample, ENGLISH, 2, FindingModel(REPLIES))
-    assert [(each.section, each.citations, each.check) for each in asked.answer.sentences] == [
-        ("body", ("SAMPLE-BAT-011",), "not checked"),
-        ("body", ("SAMPLE-BAT-011",), "not checked"),
-    ]
+    cited = [(each.section, each.citations, each.check) for each in asked.answer.sentences]
+    assert cited == [("body", ("SAMPLE-BAT-011",), "not checked")] * 2
     assert "measured sheets" not in json.dumps(asked.as_record())  # reasoning is in the trace alone
     assert "measured sheets" in step(asked, "answer")["model_call"]["text"]
 
@@ -138,7 +115,6 @@ def test_a_written_answer_is_a_body_alone_cited_and_checked(sample):
         {"texts": ["twice", " twice."]},
         "I suggest to search for aerogel.",
     ],
-    ids=["one", "the question again", "twice the same", "no JSON"],
 )
 def test_other_than_two_further_texts_are_replaced_by_substitutes(sample, reply):
     asked = ask(sample, ENGLISH, 4, FindingModel({**REPLIES, "hypotheses": lambda _: reply}))
@@ -147,9 +123,6 @@ def test_other_than_two_further_texts_are_replaced_by_substitutes(sample, reply)
     texts = step(asked, "retrieve")["inputs"]["queries"]
     assert list(texts.values())[1:] == step(asked, "quoted-hypotheses")["output"]
     assert asked.answer.written_by == "tiny-writer-7b"
-
-
-# Topics
 
 
 def test_a_topic_is_searched_alone_where_it_has_enough_passages(full):
@@ -173,16 +146,3 @@ def test_a_topic_with_few_passages_is_filled_up_and_a_note_says_so(full):
 def test_an_unknown_topic_is_an_error(full):
     with pytest.raises(UnknownPaper, match="contains no paper with the id or exact title 'nowhere'"):
         ask(full, "cathode?", 1, topic="nowhere")
-
-
-# From the command line
-
-
-def test_the_command_takes_a_way_and_a_topic(sample_home, tmp_path):
-    file = tmp_path / "trace.json"
-    options = ("--name", NAME, "--way", "paper-qa-6", "--topic", "SAMPLE-BAT-011", "--json", "--trace", file)
-    done = shrag("ask", ENGLISH, *options, home=sample_home)
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["evidence"][0]["passage_id"] == "SAMPLE-BAT-011"
-    request = json.loads(file.read_text(encoding="utf-8"))["request"]
-    assert (request["way"], request["topic"]) == ("paper-qa-6", "SAMPLE-BAT-011")

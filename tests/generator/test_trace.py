@@ -1,11 +1,12 @@
-"""Traces: saved and read again."""
+"""Steps become a tree; traces are saved, read again and shown."""
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
-from generator.tracing import Trace
+from generator.tracing import Step, Trace
 from tests.generator.sample_index import shrag
 
 
@@ -48,6 +49,33 @@ def test_a_trace_shows_the_likelihood_before_the_answer_and_unknown_words_as_a_n
     assert "note: 어느 논문에도 나오지 않는 단어: 나루" in lines
 
 
+def test_concurrent_steps_find_their_places():
+    root = Step("ask")
+
+    def judge(parent, paper):
+        with parent.step(paper):
+            pass
+
+    async def hop(name):
+        with root.step(name) as step:
+            await asyncio.sleep(0)
+            await asyncio.gather(*(asyncio.to_thread(judge, step, f"{name}{n}") for n in range(2)))
+
+    async def hops():
+        await asyncio.gather(hop("a"), hop("b"))
+
+    asyncio.run(hops())
+    tree = {child.name: {inner.name for inner in child.children} for child in root.children}
+    assert list(tree.items()) == [("a", {"a0", "a1"}), ("b", {"b0", "b1"})]
+
+
+def test_an_error_is_recorded_in_each_step_that_it_ends():
+    root = Step("ask")
+    with pytest.raises(LookupError), root.step("hop") as hop, hop.step("search"):
+        raise LookupError("no such index")
+    assert [step.error for step in root.walk()] == ["", *["LookupError: no such index"] * 2]
+
+
 def test_steps_are_found_by_name_however_deep_and_in_order():
     trace = Trace(RECORD)
     assert [step["name"] for step in trace.steps()] == ["hop", "search", "search", "answer"]
@@ -65,18 +93,12 @@ def test_steps_are_found_by_name_however_deep_and_in_order():
 )
 def test_a_file_that_holds_no_trace_of_today_is_named_with_what_to_do(tmp_path, content, complaint):
     file = tmp_path / "trace.json"
-    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    file.write_text(content)
     with pytest.raises(ValueError, match=rf"trace\.json {complaint}"):
         Trace.load(file)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"answer": {"title": "T"}},
-        {"milliseconds": 10**400},
-    ],
-)
+@pytest.mark.parametrize("changes", [{"answer": {"title": "T"}}, {"milliseconds": 10**400}])
 def test_an_incomplete_trace_is_named(tmp_path, changes):
     Trace(RECORD | changes).save(tmp_path / "trace.json")
     done = shrag("trace", "show", tmp_path / "trace.json", home=tmp_path)
