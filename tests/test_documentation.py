@@ -13,8 +13,6 @@ from shrag import cli
 from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import ROOT
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -16,8 +16,6 @@ from shrag import cli
 from tests.generator.sample_index import NAME, shrag
 from tests.indexer.made_corpora import command, environment_of, write_jsonl
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 
 def commands(group=cli, path=()):
     """Return the words of every command and group, the command line itself first."""

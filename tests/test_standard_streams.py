@@ -11,7 +11,6 @@ from tests.generator.sample_index import NAME, shrag
 from tests.indexer.made_corpora import WITHOUT_COMPILING, command, environment_of, limited
 from tests.needs import mostly_nightly
 
-pytest_plugins = ["tests.generator.sample_index"]
 SEARCH = ("search", "methane rice paddies", "--name", NAME, "-k", "2")
 
 

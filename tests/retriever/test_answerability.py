@@ -11,8 +11,6 @@ from retriever.settings import RetrieverSettings
 from tests.generator.sample_index import ENGLISH, KOREAN, UNANSWERABLE_ENGLISH, UNANSWERABLE_KOREAN, found
 from tests.retriever.made_papers import index_fixture
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 # Each of quokka, grass and 섬 is in two of the passages, so they are equally important.
 PAPERS = [
     {"id": "BOTH", "title": "Quokkas", "abstract": "Grass feeds a quokka."},

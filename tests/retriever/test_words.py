@@ -8,8 +8,6 @@ from retriever.spelling import is_ordinary, near_spellings
 from tests.generator.sample_index import found as found_in_sample
 from tests.retriever.made_papers import found, ids, index_fixture, index_of, opened
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 # Each word is in one paper, and always before a particle.
 SINGLE_WORDS = {
     "생성": ("영상 자료의 증강", "신경망으로 영상을 생성하였다. 생성된 영상을 실물과 비교하였다."),

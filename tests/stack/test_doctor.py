@@ -13,8 +13,6 @@ from tests.indexer.made_corpora import edit_manifest, write_jsonl
 from tests.stack.asking_the_doctor import doctor, statuses
 from tests.stack.model_server import model_server
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 NOWHERE = "http://127.0.0.1:9/v1"  # the discard port: nothing listens
 
 

@@ -15,8 +15,6 @@ from stack.doctor.offline import AddressRefused, addresses, examine_offline, onl
 from tests.generator.sample_index import settings_of, shrag
 from tests.stack.model_server import model_server
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 OUTSIDE = "192.0.2.1"
 KEPT_PROBE = '{"season": "winter", "waves": "rough", "lines": ["salt"]}'  # of the probe's schema and no other
 

@@ -19,8 +19,6 @@ from stack.demonstration import check_replaceable
 from tests.indexer.made_corpora import ROOT, build, environment_of
 from tests.stack.model_server import model_server
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 ANSWERS = "indexes\n\nhttp://localhost:8000/v1/\nqwen\nhttps://search.example.org\n"
 
 

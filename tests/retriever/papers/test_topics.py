@@ -9,8 +9,6 @@ from retriever.queries.filters import Filters
 from tests.retriever.full_papers import FULL_PAPERS
 from tests.retriever.made_papers import indexed
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):

@@ -18,8 +18,6 @@ from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 RIGHT = {KOREAN: "SAMPLE-NUR-001", ENGLISH: "SAMPLE-BAT-011"}
 
 

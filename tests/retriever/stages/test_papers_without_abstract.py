@@ -5,8 +5,6 @@ import pytest
 from retriever.settings import RetrieverSettings
 from tests.retriever.made_papers import found, index_of, run_of
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 BARE = {"id": "BARE", "title": "Smoking cessation counselling by pharmacists of a community", "year": 2016}
 WHOLE = {"id": "WHOLE", "title": "Wards", "abstract": "Smoking was banned in wards.", "year": 2016}
 NOTE = "1 paper without an abstract matches by its title"

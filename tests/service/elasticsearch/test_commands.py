@@ -9,8 +9,6 @@ from tests.generator.sample_index import NAME, UNANSWERABLE_KOREAN, shrag
 from tests.indexer.made_corpora import ROOT, paper, write_jsonl
 from tests.service.elasticsearch.cluster import run
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 HASTY = {"settle_s": 0.0}
 # Not S03, as elsewhere: it is about the one record of the sample in which nori finds another word.
 KOREAN = "논에 물을 대고 빼는 방식을 바꾸면 메탄이 얼마나 줄고, 그때 쌀 수확량도 함께 떨어지는가?"

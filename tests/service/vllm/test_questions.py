@@ -17,8 +17,6 @@ from tests.service.vllm.models import CONTEXT
 from tests.service.vllm.server import MODEL, Running
 from tests.stack.asking_the_doctor import doctor, statuses
 
-pytest_plugins = ["tests.generator.sample_index"]
-
 RUNNING = "vllm:num_requests_running"
 STREAM = {"Accept": "text/event-stream"}
 FINISHED = "vllm:request_success_total"
