@@ -12,7 +12,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from base.files.durable import cause_of
 from base.logs import get_logger
 from base.terminal.output import echo, json_text
 from server.settings import ServerSettings
+from server.stopping import CLOSED_WITHIN_S
 
 DAY_S = 86_400
 RENAMED = r"\.[0-9]{8}T[0-9]{12}-[0-9]+"
@@ -147,16 +148,28 @@ class CallLog:
         self._writer.submit(self._audit.delete_old)
 
     def close(self) -> None:
-        """Write the counts, and wait until all lines are written."""
+        """Write the counts, and wait a moment until all lines are written; the others are counted as lost."""
         self.write_counted()
-        self._writer.shutdown()
+        wait([self._writer.submit(self._audit.delete_old)], CLOSED_WITHIN_S / 2)
+        self._writer.shutdown(wait=False, cancel_futures=True)
 
     def _write(self, record: Record, *, is_audited: bool) -> None:
         log.info("call", **{name: record[name] for name in LOGGED if name in record})
-        if is_audited and self._room.acquire(blocking=False):
+        if not is_audited:
+            return
+        if not self._room.acquire(blocking=False):  # the disk hangs
+            self._audit.count_lost()
+            return
+        try:
             writing = self._writer.submit(self._audit.write, dict(record))
-            writing.add_done_callback(lambda _: self._room.release())
-        elif is_audited:  # the disk hangs
+        except RuntimeError:  # the log is closed
+            writing = Future()
+            writing.cancel()
+        writing.add_done_callback(self._finish)
+
+    def _finish(self, writing: Future[None]) -> None:
+        self._room.release()
+        if writing.cancelled() or writing.exception():
             self._audit.count_lost()
 
 
