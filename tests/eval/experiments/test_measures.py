@@ -70,7 +70,7 @@ TOPICS: list[dict[str, Any]] = [
 
 def test_rows_are_compared_with_the_first_one_over_the_topics_of_both():
     rows = Results(None, cast("Any", None), TOPICS).rows(["first", "second", "failed"])
-    table = Comparison("", "run", {"found": mean("found")}, f1_of, "difference of F1", main=MAIN).of(rows)
+    table = Comparison("", "run", {"found": mean("found")}, f1_of, "difference of F1", main=MAIN).table(rows)
     assert table.columns == ("run", "found", "difference of F1", "95 %", "p", "better / same / worse")
     first, second, failed = table.rows
     assert first == ("first", 1.0, None, None, None, None)
@@ -92,7 +92,7 @@ def test_published_values_are_below_the_row_of_their_name():
     columns = {"a": mean("a"), "b": mean("b")}
     published = {"three": (9,), "one, NPL": (5,), "one": (6,)}
     table = Comparison("", "row", columns, published=published, measures=("b",))
-    assert table.of({"one": [{"a": 1, "b": 2}], "two": [{"a": 3, "b": 4}]}).rows == (
+    assert table.table({"one": [{"a": 1, "b": 2}], "two": [{"a": 3, "b": 4}]}).rows == (
         ("one", 1, 2),
         ("published: one, NPL", None, 5),
         ("published: one", None, 6),
