@@ -23,7 +23,6 @@ from base.files.durable import cause_of
 from base.logs import get_logger
 from base.terminal.output import echo, json_text
 from server.settings import ServerSettings
-from server.stopping import CLOSED_WITHIN_S
 
 DAY_S = 86_400
 RENAMED = r"\.[0-9]{8}T[0-9]{12}-[0-9]+"
@@ -31,6 +30,7 @@ FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK |
 
 log = get_logger("server")
 MOST_COUNTED = 10_000  # kinds of refusals; beyond, their lines are written early
+CLOSED_WITHIN_S = 1.0  # time for the lines that wait at the end; a process that stops may end earlier
 MOST_WAITING = 10_000  # lines for the writing thread; beyond, they are counted as lost
 NOT_LET_IN = frozenset({401, 403, 421, 429})
 LOGGED = ("method", "route", "status", "milliseconds", "refused")
@@ -150,27 +150,28 @@ class CallLog:
     def close(self) -> None:
         """Write the counts, and wait a moment until all lines are written; the others are counted as lost."""
         self.write_counted()
-        wait([self._writer.submit(self._audit.delete_old)], CLOSED_WITHIN_S / 2)
+        wait([self._writer.submit(self._audit.delete_old)], CLOSED_WITHIN_S)
         self._writer.shutdown(wait=False, cancel_futures=True)
 
     def _write(self, record: Record, *, is_audited: bool) -> None:
         log.info("call", **{name: record[name] for name in LOGGED if name in record})
-        if not is_audited:
-            return
-        if not self._room.acquire(blocking=False):  # the disk hangs
+        if is_audited and self._room.acquire(blocking=False):
+            try:
+                writing = self._writer.submit(self._audit.write, dict(record))
+            except RuntimeError:  # the log is closed
+                writing = Future()
+                writing.cancel()
+            writing.add_done_callback(self._finish)
+        elif is_audited:  # the disk hangs
             self._audit.count_lost()
-            return
-        try:
-            writing = self._writer.submit(self._audit.write, dict(record))
-        except RuntimeError:  # the log is closed
-            writing = Future()
-            writing.cancel()
-        writing.add_done_callback(self._finish)
 
     def _finish(self, writing: Future[None]) -> None:
         self._room.release()
-        if writing.cancelled() or writing.exception():
+        if writing.cancelled():
             self._audit.count_lost()
+        elif error := writing.exception():
+            self._audit.count_lost()
+            log.error("audit log line lost", error=type(error).__name__)
 
 
 def note_change(event: str, **facts: Any) -> None:
