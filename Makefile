@@ -15,7 +15,7 @@ LOCK_FLAGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install install-citing install-elasticsearch install-models install-hub install-hf install-parquet install-pdf install-plots install-server install-quick install-dev demo serve quick quick-checks test test-services test-page test-models test-others check format bench bench-server reference lock clean
+.PHONY: help install install-citing install-elasticsearch install-models install-hub install-parquet install-pdf install-plots install-server install-quick install-dev demo serve quick quick-checks test test-services test-page test-models test-others check format bench bench-server reference lock clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-22s %s\n", $$1, $$2}' Makefile
@@ -29,8 +29,6 @@ install-elasticsearch: .venv/.installed-elasticsearch  ## the same with the clie
 install-models: .venv/.installed-models  ## the same with what encodes texts in process (torch, some GB)
 
 install-hub: .venv/.installed-hub  ## the same with what reads corpora of the Hugging Face hub
-
-install-hf: install-hub  ## the same as install-hub: huggingface-hub and pyarrow, no torch
 
 install-parquet: .venv/.installed-parquet  ## the same with what reads Parquet files
 

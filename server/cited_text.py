@@ -22,11 +22,15 @@ TAG = re.compile(r"<(?=[A-Za-z/!?|｜])")
 ENTITY = re.compile(r"&(?=#?\w+;)")  # an entity can stand for a bracket or an address
 # Bare addresses, hosts and mail that chats turn into links. Some programs look for links after they
 # removed backslashes, so escaping does not help; a code span does. A backslash before a span would escape it.
-# Any letters after a dot may be a top-level domain; sentences and initials (`found.The`, `J.Kim`) are none.
+# A name with a path, port or query is an address; a bare one only with an ending that texts rarely have.
+ENDINGS = (
+    "com|net|org|edu|gov|mil|int|info|biz|pro|name|io|ai|app|dev|shop|site|xyz|test|"
+    "kr|jp|cn|tw|hk|uk|de|fr|eu|ru|nl|ch|br|au|ca|tv|tk|co|한국|中国|中國|рф|xn--[\\w-]{1,59}"
+)
 ADDRESS = re.compile(
     r"(?<!\\)\\*(?:(?:(?:[a-z][a-z0-9+.-]{0,31}:)?//\w|www\.|(?:mailto|xmpp|tel):)\S+"
     r"|[\w.+-]{1,64}@[\w-]{1,63}\.\S+"
-    r"|\b(?:[\w-]{1,63}\.){1,8}(?-i:[a-z]{2,63}|[A-Z]{2,63}|(?i:xn--)[\w-]{1,59})\b\S*)",
+    rf"|\b(?:[\w-]{{1,63}}\.){{1,8}}(?:(?:{ENDINGS})\b|[^\W\d_][\w-]{{1,62}}\.?(?:/|:\d|\?\w))\S*)",
     re.IGNORECASE,
 )
 WORDS = {

@@ -111,7 +111,7 @@ def asked_by(call: ChatCall) -> Asked:
     roles = ["system" if message.role == "developer" else message.role for message in call.messages]
     last = max((place for place, role in enumerate(roles) if role == "user"), default=None)
     messages = [
-        Turn(role, _text_of(message, place, refuses=place == last))
+        Turn(role, _text_of(message, place, is_question=place == last))
         for place, (role, message) in enumerate(zip(roles, call.messages, strict=True))
     ]
     if housekeeping := find_housekeeping(messages):
@@ -139,8 +139,8 @@ def _chosen(call: ChatCall, name: str, among: Sequence[str]) -> Any:
     return chosen
 
 
-def _text_of(message: Message, place: int, *, refuses: bool) -> str:
-    """Return the text of a message; other parts are ignored, or refused with `refuses`."""
+def _text_of(message: Message, place: int, *, is_question: bool) -> str:
+    """Return the text of a message; other parts are ignored, or refused in the question."""
     if not isinstance(message.content, list):
         return message.content or ""
     texts = []
@@ -148,7 +148,7 @@ def _text_of(message: Message, place: int, *, refuses: bool) -> str:
         text = part.get(str(part.get("type")), part.get("text"))
         if part.get("type") in TEXTS and isinstance(text, str):
             texts.append(text)
-        elif refuses:
+        elif is_question:
             raise BadRequest(
                 f"parts of type {str(part.get('type'))[:40]!r} are not supported; send text",
                 place=f"messages[{place}].content[{number}]",

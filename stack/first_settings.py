@@ -9,12 +9,13 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
-from base.errors import InvalidCall
+from base.errors import InvalidCall, ShragError
 from base.settings.fields import Place
 from base.settings.file import CONFIG, NAME
+from base.settings.sources import variables_source
 from base.terminal.output import echo_lines, visible
 from base.terminal.parameters import PathParameter
-from generator.settings import LanguageModelSettings
+from generator.settings import GeneratorSettings, LanguageModelSettings
 from indexer.settings import ElasticsearchSettings, default_home, folder_for_indexes, plain_address
 
 EMBEDDED = "tantivy"
@@ -75,7 +76,7 @@ def init(file: Path, *, yes: bool, overwrite: bool, **given: str | None) -> None
     from stack.settings_listing import file_lines
 
     check_output(file)
-    if is_stream(file):
+    if str(file) == "-" or is_stream(file):
         raise InvalidCall(f"{file} is not a file", remedy="name a file")
     if file.exists() and not overwrite:
         if yes:
@@ -90,18 +91,21 @@ def init(file: Path, *, yes: bool, overwrite: bool, **given: str | None) -> None
         values |= _answered(option, given[option], yes=yes)
     write_output(file, "".join(f"{line}\n" for line in file_lines(values)).encode())
     file.chmod(OWN_FILE)
+    echo_lines(next_steps(file, values))
     if values["llm", "base_url"]:
         _test_model({place[-1]: value for place, value in values.items() if place[0] == "llm"})
-    echo_lines(next_steps(file, values))
 
 
-def _test_model(given: dict[str, Any]) -> None:
-    """Call a model, and print the findings on standard error; it may be started later."""
-    from generator.pipeline import Settings
-    from stack.doctor.findings import Examined, show_findings
-    from stack.doctor.models import check_language_model
+def _test_model(chosen: dict[str, Any]) -> None:
+    """Call a model with the chosen values and the variables; print the findings on standard error."""
+    from stack.doctor.findings import failed, show_findings
+    from stack.doctor.models import findings_of_model
 
-    found = check_language_model(Examined(Settings.from_environment().with_llm(**given)))
+    try:
+        given = variables_source(GeneratorSettings)().get("llm", {}) | chosen
+        found = list(findings_of_model(LanguageModelSettings(**given)))
+    except (ShragError, OSError, ValueError) as error:
+        found = [failed("settings", error)]
     show_findings([replace(finding, check="language model") for finding in found], err=True)
 
 
@@ -131,9 +135,9 @@ def _answered(option: str, given: str | None, *, yes: bool) -> Mapping[Place, An
 
 def next_steps(file: Path, values: Mapping[Place, Any]) -> list[str]:
     """Return the lines that follow: how the file is used, and the next commands."""
-    where = "in its folder" if file.name == NAME else "only where a variable names it"
+    where = "in its folder; for all folders:" if file.name == NAME else f"only if {CONFIG} names it:"
     steps = [
-        f"{file} is written. shrag reads it {where}; for all folders:",
+        f"{file} is written. shrag reads it {where}",
         "",
         f"    export {CONFIG}={quote(str(file.absolute()))}",
         "    shrag doctor                              # checks the settings",

@@ -82,11 +82,11 @@ def listing_rows(settings: Iterable[SettingInForce]) -> list[tuple[str, ...]]:
     return rows
 
 
-def file_lines(values: Mapping[Place, Any] | None = None) -> Iterator[str]:
+def file_lines(chosen: Mapping[Place, Any] | None = None) -> Iterator[str]:
     """Yield the lines of a shrag.toml with these settings, by default all; without a value as comments."""
-    yield from (HEADER if values is None else CHOSEN_HEADER).splitlines()
-    known, values = all_settings(), values if values is not None else dict.fromkeys(all_settings())
-    settings = [known[place] for place in values]
+    yield from (HEADER if chosen is None else CHOSEN_HEADER).splitlines()
+    known, values = all_settings(), chosen or {}
+    settings = [known[place] for place in (known if chosen is None else chosen)]
     # Settings outside of tables come before all tables.
     ordered = sorted(settings, key=lambda setting: len(setting.place) > 1)
     for table, inside in groupby(ordered, key=lambda setting: setting.place[:-1]):

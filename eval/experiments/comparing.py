@@ -63,23 +63,23 @@ class Comparison:
     published: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
     measures: Sequence[str] = ()  # the columns of the published values
 
-    def of(self, rows: Rows) -> Table:
+    def table(self, rows: Rows) -> Table:
         """Return the table of records by row; a row without any has the cell `missing`."""
-        placed: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in (*rows, "")}
+        groups: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in (*rows, "")}
         numbers: dict[str, float] = {}
         for name, records in rows.items():
             row: tuple[Cell, ...] = (self.missing, *[None] * (len(self.columns) - 1))
             if known := [record for record in records if record is not None]:
                 row = tuple(column(known) for column in self.columns.values())
-                of_row = {f"{column}, {name}": function(known) for column, function in self.main.items()}
-                numbers |= {key: float(each) for key, each in of_row.items() if isinstance(each, float | int)}
-            placed[name].append((name, *row, *self._difference(rows, name)))
+                main = {f"{column}, {name}": function(known) for column, function in self.main.items()}
+                numbers |= {key: float(each) for key, each in main.items() if isinstance(each, float | int)}
+            groups[name].append((name, *row, *self._difference(rows, name)))
         headings = (self.kind, *self.columns, *(difference_columns(self.difference) if self.value else ()))
         for name, values in self.published.items():
             cells = dict(zip(self.measures, values, strict=True))
             below = next((row for row in rows if f"{name}, ".startswith(f"{row}, ")), "")
-            placed[below].append((f"published: {name}", *(cells.get(column) for column in headings[1:])))
-        lines = tuple(row for of in placed.values() for row in of)
+            groups[below].append((f"published: {name}", *(cells.get(column) for column in headings[1:])))
+        lines = tuple(row for group in groups.values() for row in group)
         return Table(self.title, headings, lines, self.judge, main=numbers)
 
     def _difference(self, rows: Rows, name: str) -> tuple[Cell, ...]:
@@ -101,14 +101,14 @@ def mean(part: str) -> Column:
     return lambda records: mean_of_known(record[part] for record in records)
 
 
-def percent(of: Value) -> Column:
+def percent(value: Value) -> Column:
     """Return the column of the percentage of records that satisfy a condition."""
-    return lambda records: 100 * fmean(map(value_of(of), records))
+    return lambda records: 100 * fmean(map(value_of(value), records))
 
 
-def number(of: Value) -> Column:
+def number(value: Value) -> Column:
     """Return the column of the number of records that satisfy a condition."""
-    return lambda records: sum(map(bool, map(value_of(of), records)))
+    return lambda records: sum(map(bool, map(value_of(value), records)))
 
 
 def total(part: str) -> Column:
@@ -116,11 +116,11 @@ def total(part: str) -> Column:
     return lambda records: sum(record[part] for record in records)
 
 
-def wilson_columns(of: Value) -> dict[str, Column]:
+def wilson_columns(value: Value) -> dict[str, Column]:
     """Return the bounds of the 95 % interval of a percentage."""
 
     def bound(place: int) -> Column:
-        return lambda records: 100 * wilson(sum(map(value_of(of), records)), len(records))[place]
+        return lambda records: 100 * wilson(sum(map(value_of(value), records)), len(records))[place]
 
     return {"95 % from": bound(0), "to": bound(1)}
 
@@ -131,7 +131,7 @@ def seconds_table(topics: Sequence[Record]) -> tuple[Table, ...]:
     for seconds in (topic.get(SECONDS) for topic in topics):
         for name, value in seconds.items() if isinstance(seconds, Mapping) else ():
             times.setdefault(name, []).append(value)
-    rows = tuple((name, fmean(of), median(of), max(of), sum(of)) for name, of in times.items())
+    rows = tuple((name, fmean(each), median(each), max(each), sum(each)) for name, each in times.items())
     columns = ("", "mean", "median", "longest", "all topics")
     return (Table("Seconds of a topic", columns, rows, timed=True),) if rows else ()
 

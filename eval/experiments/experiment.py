@@ -45,11 +45,11 @@ class TopicResult:
 
 def result_of(rows: Mapping[str, Record | None], rankings: Mapping[str, Ranking], **more: Any) -> TopicResult:
     """Return the result of a topic with a record and a ranking of each row."""
-    return TopicResult({**more, ROWS: rows}, {run_name(row): of for row, of in rankings.items()})
+    return TopicResult({**more, ROWS: rows}, {run_name(row): ranking for row, ranking in rankings.items()})
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TopicSearch:
     """A search for documents in the unit of the index; variants of it share its keywords."""
 
     materials: Materials
@@ -75,12 +75,12 @@ class Found:
             self.materials.id_of(hit) for hits in (pool.found if pool else {}).values() for hit in hits
         )
 
-    async def changed(
+    async def with_changes(
         self,
         keywords: ChangeKeywords = tuple,
         plan: ChangePlan | None = None,
         upto: Stage = "ranking",
-    ) -> "Found":
+    ) -> "TopicSearch":
         """Search with other keywords and another plan of queries; without keywords nothing is found."""
 
         def search(_: Any) -> Stages:
@@ -139,14 +139,14 @@ class Topic:
 
     async def search(
         self, settings: RetrieverSettings | None = None, upto: Stage = "ranking", **request: Any
-    ) -> Found:
+    ) -> TopicSearch:
         """Search for documents; `request` are fields of `SearchRequest`."""
         asked = SearchRequest(
             self.question, collapse=self.materials.collapses, **{"method": METHOD, **request}
         )
         context = open_search(self.materials.index, asked, settings or self.settings)
         stages = await self.materials.index.run(lambda _: run_stages(context, upto=upto))
-        return Found(self.materials, context, stages)
+        return TopicSearch(self.materials, context, stages)
 
 
 def ids_of(ranking: Ranking) -> list[str]:

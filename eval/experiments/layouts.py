@@ -44,7 +44,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
@@ -119,13 +119,16 @@ class Benchmark(NamedTuple):
 
 
 def day_of(value: object) -> date | None:
-    """Parse a day: 20240305, 2024-03-05, with or without a time; "" is None.
+    """Parse a day: 20240305, 2024-03-05, with or without a time, which is ignored; "" is None.
 
     Raises:
         ValueError: it is no day.
     """
+    if value is None or value == "":
+        return None
+    text = str(value).strip()
     try:
-        return datetime.fromisoformat(str(value).strip()).date() if value not in {None, ""} else None
+        return date.fromisoformat(text[:10] if "-" in text else text.partition("T")[0])
     except ValueError:
         raise ValueError(f"{shortened(repr(value))} is not a day, such as 2024-03-05") from None
 

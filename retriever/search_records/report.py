@@ -43,9 +43,15 @@ WORDS: dict[str, tuple[str, str]] = {  # (Korean, English)
     "from": ("검색 전략 작성", "Strategy from"),
     "asked_for": ("요청한 최대 결과 수", "Maximum results requested"),
     "results": ("결과", "Results"),
-    "identified": ("질의로 찾은 논문", "Papers that the queries found"),
-    "otherwise": ("추가: 제목, 식별자, 벡터로 찾은 논문", "Added: found by title, identifier or vectors"),
-    "beyond": ("제외: 요청한 최대 결과 수를 넘는 논문", "Left out: papers beyond the maximum requested"),
+    "papers_of_queries": ("질의로 찾은 논문", "Papers that the queries found"),
+    "added_otherwise": (
+        "추가: 제목, 식별자, 벡터로 찾은 논문",
+        "Added: found by title, identifier or vectors",
+    ),
+    "over_maximum": (
+        "제외: 요청한 최대 결과 수를 넘는 논문",
+        "Left out: papers beyond the maximum requested",
+    ),
     "found": ("목록의 논문", "Papers listed"),
     "incomplete": ("제외: 초록이 없는 논문", "Left out: papers without an abstract"),
     "duplicates": ("제외: 중복", "Left out: duplicates"),
@@ -129,14 +135,14 @@ def _items(record: dict[str, Any], words: Words) -> Iterator[tuple[int, str, Any
     yield 13, words["date"], record["date"]
     left_out = {kind: count for kind, count in record["filtered"].items() if kind in words}
     # Papers without an abstract are found by a query of their own.
-    identified = sum(query.get("added", 0) for query in record["queries"]) + left_out.get("incomplete", 0)
-    beyond = identified - sum(left_out.values()) - len(record["hits"])
-    yield 15, words["identified"], f"{identified:,}"
-    if beyond < 0:
-        yield 15, words["otherwise"], f"{-beyond:,}"
+    papers_found = sum(query.get("added", 0) for query in record["queries"]) + left_out.get("incomplete", 0)
+    excess = papers_found - sum(left_out.values()) - len(record["hits"])
+    yield 15, words["papers_of_queries"], f"{papers_found:,}"
+    if excess < 0:
+        yield 15, words["added_otherwise"], f"{-excess:,}"
     for kind, count in left_out.items():
         yield (16 if kind == "duplicates" else 15), words[kind], f"{count:,}"
-    yield 15, words["beyond"], f"{max(beyond, 0):,}"
+    yield 15, words["over_maximum"], f"{max(excess, 0):,}"
     yield 15, words["found"], f"{len(record['hits']):,}"
     yield 16, words["deduplication"], words["how_deduplicated"]
 

@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated
 from uuid import uuid4
 
-from pydantic import Field, ValidationError
+from pydantic import Field, StringConstraints
 
 from base.errors import InvalidCall
 from retriever.calls import MOST_HITS, IndexSearch
@@ -52,6 +52,7 @@ REMOVE_ENDED = """
     END
 """
 SELECT = f"SELECT {COLUMNS} FROM feeds"  # noqa: S608
+K_OF_OLD_FEEDS = 10  # stored without k
 LEAST_ENTRIES = 100  # if it has found as many
 NEWEST = """
     SELECT paper, found FROM feed_papers WHERE feed = ?1 ORDER BY found DESC, rowid DESC
@@ -68,7 +69,11 @@ class FeedCall(IndexSearch):
     k: Annotated[
         int, Field(ge=1, le=MOST_HITS, description="Papers to find; default: all.", examples=[100])
     ] = MOST_HITS
-    name: Annotated[str, Field(max_length=200, description="Name of the feed; default: the question.")] = ""
+    name: Annotated[
+        str,
+        StringConstraints(strip_whitespace=True),
+        Field(max_length=200, description="Name of the feed; default: the question."),
+    ] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +97,8 @@ class Feed:
     def search(self) -> FeedCall:
         """The search; raises SearchUnusable if it is invalid."""
         try:
-            return FeedCall.model_validate_json(self.call)
-        except ValidationError as error:
+            return FeedCall.model_validate({"k": K_OF_OLD_FEEDS, **json.loads(self.call)})
+        except (ValueError, TypeError) as error:
             raise SearchUnusable("the search of the feed cannot be read") from error
 
 
@@ -134,7 +139,7 @@ class Feeds:
         feed_id, created = uuid4().hex, now()
         key = f"{feed_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
         rights = (json.dumps(caller.indexes), json.dumps(caller.sources)) if caller.person else ("[]", "[]")
-        saved = json.dumps(call.given_values(), ensure_ascii=False)
+        saved = json.dumps({**call.given_values(), "k": call.k}, ensure_ascii=False)
         row = (
             *(feed_id, digest_of(key), owner_of(caller), caller.key_id, caller.person, *rights),
             *(saved, index, version, created, created),

@@ -12,7 +12,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK |
 
 log = get_logger("server")
 MOST_COUNTED = 10_000  # kinds of refusals; beyond, their lines are written early
+CLOSED_WITHIN_S = 1.0  # time for the lines that wait at the end; a process that stops may end earlier
 MOST_WAITING = 10_000  # lines for the writing thread; beyond, they are counted as lost
 NOT_LET_IN = frozenset({401, 403, 421, 429})
 LOGGED = ("method", "route", "status", "milliseconds", "refused")
@@ -147,17 +148,30 @@ class CallLog:
         self._writer.submit(self._audit.delete_old)
 
     def close(self) -> None:
-        """Write the counts, and wait until all lines are written."""
+        """Write the counts, and wait a moment until all lines are written; the others are counted as lost."""
         self.write_counted()
-        self._writer.shutdown()
+        wait([self._writer.submit(self._audit.delete_old)], CLOSED_WITHIN_S)
+        self._writer.shutdown(wait=False, cancel_futures=True)
 
     def _write(self, record: Record, *, is_audited: bool) -> None:
         log.info("call", **{name: record[name] for name in LOGGED if name in record})
         if is_audited and self._room.acquire(blocking=False):
-            writing = self._writer.submit(self._audit.write, dict(record))
-            writing.add_done_callback(lambda _: self._room.release())
+            try:
+                writing = self._writer.submit(self._audit.write, dict(record))
+            except RuntimeError:  # the log is closed
+                writing = Future()
+                writing.cancel()
+            writing.add_done_callback(self._finish)
         elif is_audited:  # the disk hangs
             self._audit.count_lost()
+
+    def _finish(self, writing: Future[None]) -> None:
+        self._room.release()
+        if writing.cancelled():
+            self._audit.count_lost()
+        elif error := writing.exception():
+            self._audit.count_lost()
+            log.error("audit log line lost", error=type(error).__name__)
 
 
 def note_change(event: str, **facts: Any) -> None:

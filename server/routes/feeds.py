@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 
 from base.versions import installed_version
 from indexer.versions.manifest import Manifest
+from retriever.calls import MOST_HITS
 from retriever.index import SearchIndex
 from retriever.papers.records import records_of_papers
 from retriever.reference import csl_item, web_address, year_of
@@ -208,6 +209,6 @@ def _page(call: FeedCall, index: str) -> str:
     given = {PAGE_NAMES.get(name, name): value for name, value in call.given_values().items()}
     strategy = given.get("strategy") and json.dumps(given["strategy"], ensure_ascii=False)
     literal = not call.conditions and "1"
-    unshown = {"conditions": None, "name": None}
+    unshown = {"conditions": None, "name": None} | ({"k": None} if call.k == MOST_HITS else {})
     values = {**given, "strategy": strategy, "literal": literal, **unshown, "index": index}
     return f"/?{urlencode({name: value for name, value in values.items() if value}, doseq=True)}"

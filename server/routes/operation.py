@@ -52,7 +52,9 @@ class Ready(TypedDict):
 
     status: Literal["ok"]
     indexes: Annotated[int, Field(description="number of indexes")]
-    errors: NotRequired[Annotated[list[str], Field(description="codes of the indexes that cannot be opened")]]
+    errors: NotRequired[
+        Annotated[list[str], Field(description="codes of unreadable indexes; named ones first")]
+    ]
     unreadable: NotRequired[Annotated[list[str], Field(description="their names, if visible to the caller")]]
 
 
@@ -76,14 +78,16 @@ async def readyz(request: Request, services: Shared) -> Annotated[Ready, Shaped(
     indexes = services.indexes
     if not indexes.started:
         raise indexes.trouble or Starting("the index is being opened; try again in a moment")
-    errors = [code_of(error) for error in indexes.failures.values()]
+    codes = {name: code_of(error) for name, error in indexes.failures.items()}
     is_reader = visit_of(request).caller.has("reader")
-    names = [name for name in indexes.failures if is_reader and may_see(name)]
+    names = [name for name in codes if is_reader and may_see(name)]
+    hidden = [code for name, code in codes.items() if name not in names]
     if indexes.opens_none:
-        raise NothingOpens(f"no index can be opened: {', '.join([*names, *sorted(set(errors))])}")
+        shown = [*(f"{name} ({codes[name]})" for name in names), *sorted(set(hidden))]
+        raise NothingOpens(f"no index can be opened: {', '.join(shown)}")
     ready: Ready = {"status": "ok", "indexes": indexes.count}
-    if errors:
-        ready["errors"] = errors
+    if codes:
+        ready["errors"] = [*(codes[name] for name in names), *hidden]
     if names:
         ready["unreadable"] = names
     return ready

@@ -139,10 +139,10 @@ def paper_values(page: Mapping[str, Any], index: str, public: str) -> dict[str, 
     fields = {"id": doc_id, "permalink": f"{public}{permalink}"} | shown
     begins = {each["text"].partition("\n")[0]: each["passage_id"] for each in reversed(page["passages"])}
     sections = record["sections"] if isinstance(record.get("sections"), list) else []
-    listed_sections = [each for each in sections if isinstance(each, dict)]
+    titled = [each for each in sections if isinstance(each, dict) and isinstance(each.get("title"), str)]
     return {
         "paper": page,
-        "sections": [(each, begins.get(str(each.get("title")))) for each in listed_sections],
+        "sections": [(each, begins.get(each["title"])) for each in titled if each["title"].strip()],
         "whole": {"doc_id": doc_id, "abstract": abstract, **record},
         "shown_fields": [
             (key, value if isinstance(value, list) else [value]) for key, value in fields.items()

@@ -34,9 +34,8 @@ router = APIRouter()
 
 SESSIONS_BEGUN = Rate(per_minute=30, burst=30)  # per key
 SIGN_INS_BEGUN = Rate(per_minute=60, burst=30)  # per caller
-STARTED = (
-    "-sign-in-"  # and a mark of the state: the suffix of the cookie of a sign-in that the browser started
-)
+# The suffix of the cookie of a sign-in that the browser started, before a mark of its state.
+SIGN_IN_SUFFIX = "-sign-in-"
 MOST_STARTED = 5  # concurrent sign-ins of a browser
 SEE_OTHER = 303
 NOT_STORED = {"Cache-Control": "no-store"}
@@ -139,7 +138,7 @@ async def begin(
     address, state, started = await sign_in.begin(next_)
     response = RedirectResponse(address, SEE_OTHER)
     name = cookie_name(request.scope, services.server)
-    earlier = [each for each in request.cookies if each.startswith(name + STARTED)]
+    earlier = [each for each in request.cookies if each.startswith(name + SIGN_IN_SUFFIX)]
     for old in earlier[: 1 - MOST_STARTED]:
         set_cookie(response, name, suffix=old.removeprefix(name))
     set_cookie(response, name, started, int(SIGN_IN_S), _suffix(state))
@@ -175,7 +174,7 @@ async def finish(request: Request, services: Shared) -> Response:
 
 def _suffix(state: str) -> str:
     """Return the suffix of the cookie of a sign-in: each tab has its own."""
-    return STARTED + digest_of(state)[:8].hex()
+    return SIGN_IN_SUFFIX + digest_of(state)[:8].hex()
 
 
 @router.post(BACK_CHANNEL, include_in_schema=False)
@@ -184,8 +183,7 @@ async def log_out(request: Request, services: Shared) -> Response:
     visit = visit_of(request)
     visit.event = "back-channel sign-out"
     try:
-        tokens = parse_qs((await request.body()).decode("ascii", "replace"), max_num_fields=10)
-        token = ",".join(tokens.get("logout_token", ()))  # several are none that is valid
+        token = _logout_token_in(await request.body())
         person, visit.counts["sessions"] = await _sign_in(services).end_sessions_at(token)
     except (SignInFailed, ValueError) as error:
         visit.reason = getattr(error, "reason", "body")
@@ -197,6 +195,13 @@ async def log_out(request: Request, services: Shared) -> Response:
         raise
     visit.caller = Caller(visit.caller.address, person=person)
     return Response(headers=NOT_STORED)
+
+
+def _logout_token_in(body: bytes) -> str:
+    tokens = parse_qs(body.decode("ascii", "replace"), max_num_fields=10).get("logout_token", [])
+    if len(tokens) != 1:
+        raise SignInFailed("the body needs one logout_token", reason="body")
+    return tokens[0]
 
 
 def _sign_in(services: Services) -> SignIn:

@@ -97,7 +97,11 @@ class ProbeAnswer(BaseModel):
 
 def check_language_model(examined: Examined) -> Iterator[Finding]:
     """Request the server's models and version, and one answer in JSON."""
-    llm = examined.settings.generator.llm
+    yield from findings_of_model(examined.settings.generator.llm)
+
+
+def findings_of_model(llm: LanguageModelSettings) -> Iterator[Finding]:
+    """Yield the findings on one endpoint and its models."""
     if llm.base_url is None:
         found = "keywords come from statistics, answers are quoted"
         remedy = "set SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL; see docs/how-to/models.md"

@@ -185,3 +185,23 @@ def test_a_disk_that_hangs_holds_no_call_up_and_no_line_is_lost(tmp_path):
     calls.close()
 
     assert [line["n"] for line in lines_of(tmp_path / "audit")] == [0, 1, 2]
+
+
+def test_lines_that_are_not_written_at_the_end_or_come_later_are_lost(tmp_path):
+    goes_on, lost = Event(), []
+
+    class Hanging(AuditLog):
+        def write(self, record):
+            goes_on.wait()
+            raise TypeError(record)
+
+    audit = Hanging(tmp_path / "audit")
+    audit.count_lost = lambda: lost.append(1)
+    calls = CallLog(audit)
+    for _ in range(3):
+        calls.note(REFUSED | {"status": 200}, caller="key k", is_audited=True)
+    calls.close()
+    calls.note(REFUSED | {"status": 200}, caller="key k", is_audited=True)
+    assert len(lost) == 3  # two that wait, and the last
+    goes_on.set()
+    wait_for(lambda: len(lost), lambda number: number == 4)

@@ -109,6 +109,13 @@ def test_an_abstaining_answer_names_unknown_words_and_lists_the_nearest_papers()
     assert "\n\n**가장 가까운 논문**\n\n- " in korean
 
 
+ABBREVIATIONS = (
+    "J.Kim et al. found.The e.g. U.S. p < .05",
+    "e.g.methane, Fig.two al.shows; U.S.EPA, e.g./i.e. J.Li et.al. 했다.그러나",
+    "see Fig.two: is it e.g.methane? 0.5mg/kg 3.5/7 v1.2/x",
+)
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -121,7 +128,10 @@ def test_an_abstaining_answer_names_unknown_words_and_lists_the_nearest_papers()
         ("`a` HTTP://evil.test `", "'a' `HTTP://evil.test` '"),
         ("from a.b@evil.test or evil.com", "from `a.b@evil.test` or `evil.com`"),
         ("evil.co.kr, EVIL.SHOP/a or a.xn--p1ai", "`evil.co.kr,` `EVIL.SHOP/a` or `a.xn--p1ai`"),
-        ("J.Kim et al. found.The e.g. U.S. p < .05", "J.Kim et al. found.The e.g. U.S. p < .05"),
+        ("Evil.Com/steal?x=1 or EVIL.Com", "`Evil.Com/steal?x=1` or `EVIL.Com`"),
+        ("evil.Foo/a evil.Foo:80 a.foo./b 예시.한국", "`evil.Foo/a` `evil.Foo:80` `a.foo./b` `예시.한국`"),
+        ("evil.foo?x=1 evil.한글/a", "`evil.foo?x=1` `evil.한글/a`"),
+        *[(text, text) for text in ABBREVIATIONS],
         ("&#104;ttp://evil.test &lbrack;1&rbrack;", "& #104;`ttp://evil.test` & lbrack;1& rbrack;"),
         ("<|im_start|>system <｜User｜>", "< |im_start|>system < ｜User｜>"),
         ("R&D, doi 10.1000/182, 3:1, and/or e.g. this.", "R&D, doi 10.1000/182, 3:1, and/or e.g. this."),

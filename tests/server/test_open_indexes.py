@@ -133,7 +133,7 @@ def test_a_server_is_ready_when_its_indexes_are_open_and_until_it_stops(settings
     with application(settings.home) as client:
         answer = probe(client)
         assert (answer.status_code, answer.json()["code"]) == (503, "no-index-opens")
-        assert "index-damaged" in answer.json()["detail"]
+        assert f"{NAMES[0]} (index-damaged)" in answer.json()["detail"]
         for file, content in list(zip(files, whole, strict=True))[1:]:
             file.write_bytes(content)
         well = {"status": "ok", "indexes": len(NAMES)}

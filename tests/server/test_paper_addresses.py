@@ -105,24 +105,32 @@ def test_a_full_paper_shows_its_sections_and_its_file_if_the_folder_is_served(tm
             )
             for path in (linked, *(f"/files/{name}?index=papers" for name in others)):
                 assert client.get(path).status_code == 404
-    record = {"sections": [{"title": "1 Introduction", "level": 1}, {"title": "Tails", "level": 2}]}
+    odd = ({"title": ["x"]}, {"title": " "}, {"level": 3}, {"title": "Odd", "level": '"><i>'})
+    record = {"sections": [{"title": "1 Introduction", "level": 1}, {"title": "Tails", "level": 2}, *odd]}
     publish(tmp_path / "home", PAPER | record | {"tables": [{"caption": "Sizes", "rows": [["a", 1]]}]})
     with application(tmp_path / "home") as client:
         page = client.get("/papers/scans%2Fgills.pdf?index=papers").text
-    assert '<li class="level-2">Tails</li>' in page
+    assert re.findall(r'<li class="level-(.*)">(.*)</li>', page)[1:] == [("2", "Tails"), ("1", "Odd")]
     assert "caption: Sizes; rows: a, 1" in page
     with application(tmp_path / "home", files=str(corpus)) as client:
         add_key(tmp_path / "home")
         assert client.get(gills).status_code == 401
 
 
+KEYWORDS = ["gills & tails", "C++ OR x", "-soil", 'pond" water']
+
+
 def test_authors_and_keywords_of_a_paper_are_searches(tmp_path):
-    publish(tmp_path, PAPER | {"authors": ['Ada "A" Kim'], "keywords": ["gills & tails"]}, OTHER)
+    changed = {"authors": ['Ada "A" Kim'], "keywords": KEYWORDS, "abstract": "; ".join(KEYWORDS)}
+    publish(tmp_path, PAPER | changed, OTHER)
     with application(tmp_path) as client:
         page = client.get("/papers/scans%2Fgills.pdf").text
-        links = [unescape(link) for link in re.findall(r'<dd><a href="(/\?q=[^"]+)"', page)]
+        links = [unescape(link) for link in re.findall(r'<a href="(/\?q=[^"]+)" lang=', page)]
         found = [client.get(link.replace("/?", "/plain?")).text for link in links]
-    assert [dict(parse_qsl(link[2:]))["q"] for link in links] == ['author:"Ada  A  Kim"', "gills & tails"]
+    assert [dict(parse_qsl(link[2:]))["q"] for link in links] == [
+        'author:"Ada  A  Kim"',
+        *('"gills & tails"', '"C++ OR x"', '"-soil"', '"pond water"'),
+    ]
     assert all("Axolotl gills" in text for text in found)
     assert "Axolotl limbs" not in found[0]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from base.settings.file import CONFIG
 from base.settings.sources import all_settings
 from generator.request import Settings
 from server.settings import ServerSettings
@@ -105,11 +106,17 @@ OF_THE_CONTAINER = {"SHRAG_SERVER__HOST": "0.0.0.0", "SHRAG_SERVER__PORT": "8080
 
 def test_every_variable_of_the_server_is_a_setting_and_every_setting_of_the_server_is_passed_on(monkeypatch):
     names = {each.variable for each in all_settings().values()}
-    assert {name for name in SERVICES["server"]["environment"] if name.startswith("SHRAG_")} <= names
+    assert {name for name in SERVICES["server"]["environment"] if name.startswith("SHRAG_")} <= {
+        *names,
+        CONFIG,
+    }
     for name in names:
         if name.startswith("SHRAG_SERVER__"):
             assert environment_of("server", **{name: "given"})[name] == OF_THE_CONTAINER.get(name, "given")
-    assert environment_of("server", ELASTIC_PASSWORD="secret")["ELASTIC_PASSWORD"] == ""
+    for name in ("ELASTIC_PASSWORD", "SERVER_ENCODER_KEY", "SHRAG_CONFIG", "SHRAG_BACKUPS"):
+        assert environment_of("server", **{name: "given"})[name] == ""
+    for name in ("SHRAG_LLM__API_KEY", "SHRAG_LLM__MODEL"):  # of the shell too
+        assert SERVICES["server"]["environment"][name].startswith(f"${{{name}:-")
     settings, server = settings_in(monkeypatch)
     assert (settings.indexer.engine, settings.indexer.encoder.provider) == ("tantivy", "none")
     assert (settings.generator.llm.configured, server.workers) == (False, 1)

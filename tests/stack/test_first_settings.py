@@ -96,6 +96,19 @@ def test_a_model_that_does_not_answer_is_reported_and_the_file_is_written(here):
     assert written(here)["llm"]["model"] == "m"
 
 
+def test_a_broken_file_in_the_folder_does_not_prevent_another_one(here, tmp_path_factory):
+    (here / "shrag.toml").write_text("home = ")
+    file = tmp_path_factory.mktemp("elsewhere") / "y.toml"
+    done = init(str(file), "--yes", "--llm", "http://127.0.0.1:9/v1", "--model", "m")
+    assert (done.exit_code, file.is_file(), "export SHRAG_CONFIG=" in done.stdout) == (0, True, True)
+    assert "language model" in done.stderr
+
+
+def test_a_dash_is_no_file(here):
+    done = init("-", "--yes", "--home", "indexes")
+    assert (done.exit_code, list(here.iterdir())) == (1, [])
+
+
 @pytest.mark.parametrize(("arguments", "answers"), [((), "n\n"), (("--yes",), "")])
 def test_an_existing_file_is_kept_unless_its_replacement_is_confirmed(here, arguments, answers):
     (here / "shrag.toml").write_text("# mine")

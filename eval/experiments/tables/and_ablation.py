@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from eval.experiments.comparing import TESTED, Cell, Record, Table
-from eval.experiments.experiment import Experiment, Found, Results, Topic, TopicResult
+from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, TopicSearch
 from eval.experiments.materials import Materials, StrategyCall, drawing, opened_materials, option, seed
 from eval.experiments.report import Figure, Line, Outcome, Panel
 from eval.statistics import Floats, compare
@@ -62,12 +62,12 @@ async def repetitions_of_topic(topic: Topic) -> TopicResult:
     return TopicResult({"relevant": len(topic.relevant), "repetitions": repeated})
 
 
-async def _collected(found: Found, relevant: frozenset[str]) -> Record:
+async def _collected(found: TopicSearch, relevant: frozenset[str]) -> Record:
     """Return the counts of a topic: documents, and relevant ones, by reading and number of operators."""
     counts = {}
     for reading in READINGS:
         joins = (partial(joined_plan, operators=operators, reading=reading) for operators in OPERATORS)
-        unions = [(await found.changed(plan=plan, upto="pool")).union for plan in joins]
+        unions = [(await found.with_changes(plan=plan, upto="pool")).union for plan in joins]
         shared = [len(ids & relevant) for ids in unions]
         counts[reading] = {"found": shared, "collected": list(map(len, unions))}
     return {"keywords": len(found.keywords), **counts}

@@ -251,12 +251,14 @@ def summary(of: Results) -> Outcome:
     }
     return Outcome(
         (
-            Comparison("Citations of the answers", "answers by", CITATIONS, judge=judge, main=MAIN).of(rows),
-            Comparison("Sentences with each hint", "answers by", OF_HINTS).of(rows),
+            Comparison("Citations of the answers", "answers by", CITATIONS, judge=judge, main=MAIN).table(
+                rows
+            ),
+            Comparison("Sentences with each hint", "answers by", OF_HINTS).table(rows),
             *abstention.abstention_tables(decided),
             Comparison(
                 "Evidence of answered topics that have relevant papers", "answers by", EVIDENCE_COLUMNS
-            ).of(rows),
+            ).table(rows),
         ),
         (abstention.risk_coverage_figure(decided),),
         (*DEFINITIONS, *abstention.MEASURES, *_notes(of, model)),

@@ -124,14 +124,14 @@ def summary(of: Results) -> Outcome:
     """Compare the encoders."""
     encoders: Mapping[str, Encoder] = of.materials.own
     rows = of.rows([FUSION, *encoders, *([NEAREST] if NEAREST in of.topics[0][ROWS] else [])])
-    similarity = Comparison("Similarity of questions and documents", "encoder", SIMILARITIES).of(
+    similarity = Comparison("Similarity of questions and documents", "encoder", SIMILARITIES).table(
         of.rows(encoders)
     )
     success = percent(lambda record: record["share"] > 0)
     title = f"First {of.call.k} documents of the union of progressive queries, by cosine"
     columns = {"QSR, %": success, "share of relevant documents": mean("share")}
     main = {"QSR": success}
-    order = Comparison(title, "order", columns, "share", "difference to fusion", main=main).of(rows)
+    order = Comparison(title, "order", columns, "share", "difference to fusion", main=main).table(rows)
     limits = {name: encoder.fingerprint.max_tokens for name, encoder in encoders.items()}
     notes = tuple(
         f"{name} reads {limit:,} tokens at once{', fewer than the paper requires' if limit < LONG else ''}."

@@ -108,7 +108,7 @@ async def _rankings(topic: Topic, terms: SearchTerms) -> tuple[Ranking, ...]:
     asked: dict[str, Any] = {"method": "shrag", "k": DEPTH}
     found = (
         queries,
-        await queries.changed(plan=with_not),
+        await queries.with_changes(plan=with_not),
         await topic.search(**asked, strategy=strategy.changed(exclude=())),
         await topic.search(**asked, strategy=strategy),
     )
@@ -124,7 +124,7 @@ def summary(of: Results) -> Outcome:
     }
     title = f"{len(of.topics)} topics that exclude papers"
     main = {f"excluded@{FIRST}": mean("excluded"), f"relevant@{DEPTH}": mean("relevant")}
-    table = Comparison(title, "row", columns, "excluded", "difference of the topics", main=main).of(rows)
+    table = Comparison(title, "row", columns, "excluded", "difference of the topics", main=main).table(rows)
     recognised = ((origin, of.count(lambda topic: topic["exclusions"].get(origin))) for origin in ORIGINS)  # noqa: B023
     notes = (f"{origin}: {count} topics with a recognised exclusion." for origin, count in recognised)
     return Outcome((table,), notes=(*notes, f"Differences are to the first row; {TESTED}"))

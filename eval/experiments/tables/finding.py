@@ -45,7 +45,7 @@ def comparison(variants: Iterable[str], table: Comparison) -> Callable[[Results]
     """Return the summary of searches with variants; `{k}` in the title is the number of papers."""
 
     def summary(of: Results) -> Outcome:
-        shown = replace(table, title=table.title.format(k=of.call.k)).of(of.rows(variants))
+        shown = replace(table, title=table.title.format(k=of.call.k)).table(of.rows(variants))
         return Outcome((shown,), notes=(*comparing.NOTES, *finding.failed_notes(of)))
 
     return summary
@@ -202,7 +202,7 @@ def agents_summary(of: Results) -> Outcome:
         published=WITH_AND_WITHOUT,
     )
     found = comparison(LEFT_OUT, agents)(of)
-    return replace(found, tables=(*found.tables, ranked.of(of.rows(ORDERS, "orders"))))
+    return replace(found, tables=(*found.tables, ranked.table(of.rows(ORDERS, "orders"))))
 
 
 FINDING_AGENTS = Experiment(
@@ -289,7 +289,7 @@ OF_QUERIES: Mapping[str, Column] = {
 def queries_summary(of: Results) -> Outcome:
     """Add up the numbers of papers, and show examples."""
     rows = of.rows(NAMES)
-    tables = [Comparison("Papers that the queries found", "queries", OF_QUERIES).of(rows)]
+    tables = [Comparison("Papers that the queries found", "queries", OF_QUERIES).table(rows)]
     shares = {f"Recall, {name}": _share(rows[name]) for name in ("native queries", "evolved queries")}
     examples = tuple(
         (query_id, each["query"], each["kind"], each["made from"], ", ".join(each["found"]))

@@ -166,7 +166,7 @@ def summary(of: Results) -> Outcome:
         main=comparing.MAIN,
         published=comparing.of_benchmarks(PUBLISHED),
         measures=tuple(comparing.MEASURES),
-    ).of(rows)
+    ).table(rows)
     main = {name: value for name, value in table.main.items() if name.endswith((FIND, METHOD))}
     notes = (*comparing.NOTES, *finding.failed_notes(of))
     return Outcome((replace(table, main=main),), notes=notes)

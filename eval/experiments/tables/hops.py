@@ -97,7 +97,7 @@ def summary(of: Results) -> Outcome:
         "second search": [topic for topic in of.topics if topic["second search"]],
     }
     by_group = {
-        group: TABLE.of(replace(of, topics=topics).rows(TREATMENTS))
+        group: TABLE.table(replace(of, topics=topics).rows(TREATMENTS))
         for group, topics in groups.items()
         if topics
     }

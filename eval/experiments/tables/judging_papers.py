@@ -148,7 +148,7 @@ def summary(of: Results) -> Outcome:
         notes.append(f"{absent:,} judged papers are not in the index, and left out.")
     main = {name: COLUMNS[name] for name in ("micro F1", "macro F1")}
     tables = (
-        comparing.Comparison("Agreement of judges with the qrels", "judge", COLUMNS, main=main).of(rows),
+        comparing.Comparison("Agreement of judges with the qrels", "judge", COLUMNS, main=main).table(rows),
         Table("Published: SPAR, table 7, F1", ("judge", "TREC-COVID", "SciDocs", "LitSearch"), PUBLISHED),
     )
     return Outcome(tables, notes=(*notes, *finding.failed_notes(of)))

@@ -96,7 +96,7 @@ async def variants_of_topic(topic: Topic) -> TopicResult:
         for settings in (topic.settings, kept)
     ]
     found = {
-        name: await (incomplete if variant.keeps_incomplete else usual).changed(
+        name: await (incomplete if variant.keeps_incomplete else usual).with_changes(
             variant.keywords, variant.plan
         )
         for name, variant in VARIANTS.items()
@@ -107,7 +107,7 @@ async def variants_of_topic(topic: Topic) -> TopicResult:
             found[name] = await topic.search(k=k, strategy=few)
         first = next((each.language for each in usual.keywords), LANGUAGES[0])
         whole = whole_keywords(strategy, first, materials.index.analyzer)[: topic.settings.keywords]
-        found[COMPOUNDS] = await usual.changed(lambda _: whole, as_phrases)
+        found[COMPOUNDS] = await usual.with_changes(lambda _: whole, as_phrases)
         found[STATISTICS] = await topic.search(k=k)
     if materials.open_model:
         model = await materials.open_model(materials.settings.with_llm(strategy_calls="one"))
@@ -116,7 +116,7 @@ async def variants_of_topic(topic: Topic) -> TopicResult:
     for name in (USUAL, *ONE_QUERY):
         opened = await topic.search(upto="terms", k=k, strategy=strategy)
         started, processor = time.perf_counter(), time.process_time()
-        await opened.changed(plan=VARIANTS[name].plan)
+        await opened.with_changes(plan=VARIANTS[name].plan)
         seconds[name] = time.perf_counter() - started
         seconds[f"{name}, processor"] = time.process_time() - processor
     rows = {
@@ -168,7 +168,7 @@ def summary(of: Results) -> Outcome:
     title = f"Variants of keywords and queries, {of.call.k} documents for each topic"
     main = {"share": mean("share")}
     table = Comparison(title, "variant", COLUMNS, "share", "difference of the share", main=main)
-    return Outcome((table.of(rows),), notes=(f"Differences are to the first row; {TESTED}",))
+    return Outcome((table.table(rows),), notes=(f"Differences are to the first row; {TESTED}",))
 
 
 EXPERIMENT = Experiment(

@@ -144,8 +144,8 @@ def summary(of: Results) -> Outcome:
     ways = f"Topics with a relevant document among the first {of.call.k}"
     main = {"recovered": _of_gap(mean("found"))}
     tables = (
-        Comparison(gap, "topics", GAP).of(known),
-        Comparison(ways, "way", RECOVERED, "found", "difference, all topics", main=main).of(rows),
+        Comparison(gap, "topics", GAP).table(known),
+        Comparison(ways, "way", RECOVERED, "found", "difference, all topics", main=main).table(rows),
     )
     nearest = "The other rows of the formula are without the nearest passages."
     notes = (

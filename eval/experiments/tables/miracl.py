@@ -159,7 +159,7 @@ def summary(of: Results) -> Outcome:
     )
     title = f"MIRACL, {call.lang}, {call.split}, by {{}}, {len(of.topics):,} topics"
     tables = (
-        replace(table, title=title.format(unit)).of(of.rows(methods, unit))
+        replace(table, title=title.format(unit)).table(of.rows(methods, unit))
         for unit, table in zip(UNITS, (by_passage, by_unit), strict=True)
     )
     return Outcome(tuple(tables), notes=(f"Differences are to the method {BASELINE}; {TESTED}",))

@@ -185,10 +185,10 @@ def summary(of: Results) -> Outcome:
     """Compute a row for each way."""
     call, rows = of.call, of.rows(of.call.ways)
     title = f"Ways of paper-QA, accuracy by accepted strings; ROUGE-L compared with {call.ways[0]}"
-    tables = [replace(TABLE, title=title).of(rows)]
+    tables = [replace(TABLE, title=title).table(rows)]
     if call.model:
         judge = judge_name(of.materials.settings.generator.llm.model or "", "accuracy")
-        tables.append(Comparison("Accuracy by a judge", "way", JUDGED, judge=judge).of(rows))
+        tables.append(Comparison("Accuracy by a judge", "way", JUDGED, judge=judge).table(rows))
     notes = _notes(list(of.materials.own.values()), [each for answers in rows.values() for each in answers])
     return Outcome(tuple(tables), notes=tuple(notes))
 

@@ -102,7 +102,7 @@ def summary(of: Results) -> Outcome:
         f"The sample has at most {call.sample} topics of each language, seed {call.seed}.",
         "Published: 25 + 25 topics of MIRACL, searched for in Wikipedia with a model's keywords.",
     )
-    return Outcome((table.of(groups),), notes=notes)
+    return Outcome((table.table(groups),), notes=notes)
 
 
 EXPERIMENT = Experiment(QuerySuccess, success_of_topic, summary, published=PUBLISHED)

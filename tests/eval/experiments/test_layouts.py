@@ -60,10 +60,11 @@ def imported(tmp_path):
 
 
 def test_autoscholar_lists_titles_arxiv_ids_and_a_day(imported):
-    given = {"test.jsonl": [AUTOSCHOLAR, {**AUTOSCHOLAR, "qid": "a1"}]}
+    timed = {"qid": "a1", "source_meta": {"published_time": "2024-03-05T12:00:00 UTC"}}
+    given = {"test.jsonl": [AUTOSCHOLAR, AUTOSCHOLAR | timed]}
     topics, qrels, papers, notes = imported("autoscholar", given)
     assert [topic["query_id"] for topic in topics] == ["a0", "a1"]
-    assert topics[0]["date"] == "2024-03-05"
+    assert [topic["date"] for topic in topics] == ["2024-03-05"] * 2
     assert qrels.splitlines()[0] == "a0 0 arxiv:2101.00001 1"  # without its version
     address = "https://arxiv.org/abs/2101.00001"
     assert papers == [
@@ -169,6 +170,7 @@ def test_beirs_layout_has_graded_papers_and_a_corpus(imported):
                 ({"question": " "}, r"test\.jsonl:2.*question"),
                 ({"answer": [], "answer_arxiv_id": []}, r"test\.jsonl:2.*no relevant paper"),
                 ({"source_meta": {"published_time": "20241340"}}, r"test\.jsonl:2.*20241340"),
+                ({"source_meta": {"published_time": ["20230101"]}}, r"test\.jsonl:2.*is not a day"),
                 ({}, "a0 occurs a second time"),
                 ({"qid": "a b"}, "'a b' is not a query id"),
                 ({"qid": "x", "question": "\ud800"}, "not JSON"),

@@ -59,7 +59,7 @@ TOPICS: list[dict[str, Any]] = [
 
 def test_rows_are_compared_with_the_first_one_over_the_topics_of_both():
     rows = Results(None, cast("Any", None), TOPICS).rows(["first", "second", "failed"])
-    table = Comparison("", "run", {"found": mean("found")}, f1_of, "difference of F1", main=MAIN).of(rows)
+    table = Comparison("", "run", {"found": mean("found")}, f1_of, "difference of F1", main=MAIN).table(rows)
     assert table.columns == ("run", "found", "difference of F1", "95 %", "p", "better / same / worse")
     first, second, failed = table.rows
     assert first == ("first", 1.0, None, None, None, None)

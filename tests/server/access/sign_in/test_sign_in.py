@@ -340,7 +340,7 @@ def log_out(browser, token):
     """Call as the provider does, which has no cookie."""
     kept = dict(browser.cookies)
     browser.cookies.clear()
-    answer = browser.post("/sign-in/back-channel-logout", data={"logout_token": token})
+    answer = browser.post("/sign-in/back-channel-logout", data={"logout_token": token} if token else {})
     browser.cookies.update(kept)
     return answer
 
@@ -387,3 +387,13 @@ def test_a_wrong_token_ends_no_session(browser, provider, claim, value):
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
     assert not claim or f"({claim})" in answer.json()["error_description"]
     assert has_access(browser)
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_the_body_has_one_token(browser, provider, number):
+    signed_in(browser, provider)
+
+    answer = log_out(browser, [signed(claims_for(provider), typ="logout+jwt")] * number)
+
+    assert (answer.status_code, has_access(browser)) == (400, True)
+    assert answer.json()["error_description"] == "the body needs one logout_token"
