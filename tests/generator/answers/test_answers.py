@@ -73,7 +73,7 @@ def test_an_abstention_names_the_words_that_no_paper_contains():
         "The passages found probably do not answer this question. No paper contains: bitcoin, Kombucha."
     )
     assert with_unknown_words(no_answer("ko", "extractive"), ["비트코인"]).section("introduction") == (
-        "찾은 문헌에는 아마 이 질문에 대한 답이 없습니다. 어느 논문에도 나오지 않는 단어: 비트코인."
+        "찾은 문헌에는 이 질문에 대한 답이 없는 것으로 보입니다. 어느 논문에도 나오지 않는 단어: 비트코인."
     )
 
 
