@@ -61,7 +61,9 @@ def test_below_the_threshold_it_abstains(sample, question):
 
 FLOODED = "The river flooded the old town in spring."
 LIKES = "{} like the river."
-LONG = f"Boats were kept {'far away ' * 55}for a year."
+LONG = f"Boats were kept {'far away ' * 51}for a year."
+PIKES, FLOOD = "A river has many pikes.", "A flood of the river came."
+NOBODY, BOATS = "Nobody swims in here.", "All boats came back."
 ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
 
 
@@ -106,6 +108,17 @@ ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
             ["It lay on two soils. The flood lasted 3 days. On sand it did not differ."],
         ),
         ([f"A flood came to Busan. {LONG}"], {}, ["A flood came to Busan."]),
+        (
+            [f"{PIKES} {NOBODY} {BOATS} {NOBODY} {BOATS} {FLOOD}"],
+            {},
+            [f"{PIKES} {NOBODY}", f"{BOATS} {FLOOD}"],
+        ),
+        ([f"{FLOOD} {NOBODY} {BOATS} {LONG} {PIKES}"], {}, [f"{FLOOD} {NOBODY}"]),
+        (
+            [" ".join([FLOOD, *map(LIKES.format, ANIMALS)]), PIKES],
+            {"likelihood": None},
+            [" ".join([FLOOD, *map(LIKES.format, ANIMALS[:4])]), PIKES],
+        ),
     ],
     ids=[
         "one sentence fits",
@@ -122,6 +135,9 @@ ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
         "other numbers",
         "the sentences before and behind",
         "no context above 500 characters",
+        "quotations of a paper in the order of its text",
+        "no second quotation without its context",
+        "a sentence of each paper before further ones",
     ],
 )
 def test_quoted_sentences(sample, texts, options, expected):

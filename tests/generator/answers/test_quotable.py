@@ -2,7 +2,7 @@
 
 import pytest
 
-from generator.answers.extractive import is_statement, repeats
+from generator.answers.extractive import is_statement, repeats_question
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_other_texts_are_no_statements(sentence):
     ],
 )
 def test_a_sentence_with_the_words_of_the_question_repeats_it(sentence, question):
-    assert repeats(sentence, question)
+    assert repeats_question(sentence, question)
