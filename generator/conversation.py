@@ -42,7 +42,7 @@ KOREAN_DETERMINERS = "그 이 해당 그런 이런 그러한 이러한 그건 �
 KOREAN_PRONOUNS = "그것 이것 그들 이들 거기 그때".split()
 ENGLISH_WORDS = "|".join(f"[{word[0].upper()}{word[0]}]{word[1:]}" for word in ENGLISH_REFERENCES)
 REFERENCES = re.compile(
-    rf"(?<![Ii]s )\b[Ii]t\b|\b(?:{ENGLISH_WORDS})\b|\b(?:[Ww]hat|[Hh]ow) about\b"
+    rf"\b[Ii]t\b(?! (?:possible|true|known|better)\b)|\b(?:{ENGLISH_WORDS})\b|\b(?:[Ww]hat|[Hh]ow) about\b"
     rf"|(?<!\S)(?:{'|'.join(KOREAN_DETERMINERS)})(?=[\s,?])"
     rf"|(?<!\S)(?:{'|'.join(KOREAN_PRONOUNS)})[은는이가을를도의에로과와만서]{{0,2}}(?=[\s,?])"
 )
@@ -140,6 +140,7 @@ def _keywords_of_earlier(
     except BadQuestion:
         return []
     there, asked = subject.casefold(), question.casefold()
-    written = [keyword.text for keyword in terms.keywords] if terms else []
-    added = [text for text in written if text.casefold() in there and text.casefold() not in asked]
+    keywords, roles = (terms.keywords, terms.question.roles) if terms else ((), {})
+    nouns = [each.text for each in keywords if {*map(roles.get, each.tokens)} == {"noun"}]
+    added = [text for text in nouns if text.casefold() in there and text.casefold() not in asked]
     return added[:MOST_ADDED]

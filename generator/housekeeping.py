@@ -1,13 +1,14 @@
 """Requests of chat programs for titles, tags, tools and further questions, answered without a search.
 
-Their form tells them from a reader's question in any language: they demand a JSON object or show emoji to
-choose from, contain the conversation, or stand below headings, and ask nothing themselves.
+Their form tells them from a reader's question in any language: an instruction and then a conversation, in
+tags with a demand for a JSON object, or with named speakers in alternation.
 """
 
 import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from textwrap import shorten
 from typing import Annotated, Any
 
@@ -26,33 +27,30 @@ LONGEST_TITLE, LONGEST_QUERY = 48, 300
 NO_TITLE = {"ko": "새 대화", "en": "New conversation"}
 
 HISTORY = re.compile(r"<chat_history>(.*)</chat_history>", re.DOTALL)
-CONTEXT = re.compile(r"<context>.*</context>", re.DOTALL)  # documents that a chat program adds to a question
-QUERY = re.compile(r"<(user_query|query)>(.*?)</\1>", re.DOTALL)  # the question beside them
+# Documents that a chat program adds to a question, on lines of their own, and the question beside them.
+CONTEXT = re.compile(r"^[ \t]*<context>.*</context>[ \t]*$", re.DOTALL | re.MULTILINE)
+QUERY = re.compile(r"<(user_query|query)>(.*?)</\1>", re.DOTALL)
 QUOTED = re.compile(r"(\"{3}|`{3}).*?\1", re.DOTALL)
-HEADING = re.compile(r"\A\s*#{1,4}\s*\S")
 ASKED_KEY = re.compile(
     r"[{,]\s*\"(title|tags|follow_ups|queries|text|prompt|tool_calls)\"\s*:", re.IGNORECASE
 )
 SAID_BY = re.compile(
-    r"^\W{0,3}(user|human|ai|assistant|response|사용자|어시스턴트)\W{0,2}:[ \t]*",
+    r"^[^\w\n]{0,3}(user|human|ai|assistant|response|사용자|어시스턴트)\W{0,2}:[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
 READERS = {"user", "human", "사용자"}
-EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf]")
-FEWEST_EMOJI = 3  # different ones that a request shows
 
 
 @dataclass(frozen=True, slots=True)
 class Housekeeping:
     """A request of a chat program for a text about a conversation, such as a title.
 
-    `key` is the JSON key of the text: title, tags, follow_ups, queries, text (completion of typed text),
-    prompt (for an image) or tool_calls.
+    `key` is the key of the JSON object that it demands: title, tags, follow_ups, queries, text (completion of
+    typed text), prompt (for an image) or tool_calls; None if it demands a title or a summary as plain text.
     """
 
-    key: str
-    as_json: bool  # else a title, a summary or an emoji as text
-    instructions: str  # including any conversation in them
+    key: str | None
+    instructions: str  # including the conversation in them
     conversation: tuple[Turn, ...]
 
 
@@ -62,40 +60,35 @@ def find_housekeeping(messages: Sequence[Turn]) -> Housekeeping | None:
         return None
     system = "\n".join(message.text for message in messages[:-1] if message.role == "system")
     request = _cut_middle(f"{system}\n\n{messages[-1].text}".strip(), MOST_READ)
-    instructions, carried = _split_request(QUOTED.sub("", CONTEXT.sub("", request)))
+    text = QUOTED.sub("", CONTEXT.sub("", request))
+    history = HISTORY.search(text)
+    instructions = HISTORY.sub("\n", text) if history else SAID_BY.split(text, maxsplit=1)[0]
+    conversation = _turns(history[1] if history else text)
     key = ASKED_KEY.search(instructions)
-    asks = instructions.rstrip().endswith(("?", "？")) or request.endswith(("?", "？"))
-    if key:
-        is_request = bool(carried or HEADING.match(instructions) or (ASKED_KEY.search(system) and not asks))
-    else:
-        emoji = len(set(EMOJI.findall(instructions))) >= FEWEST_EMOJI
-        is_request = not asks and bool((len(carried) > 1 and instructions.strip()) or emoji)
-    if not is_request:
-        return None
-    earlier = tuple(turn for turn in messages[:-1] if turn.role != "system")
-    name = key[1].lower() if key else "title"
-    return Housekeeping(name, as_json=bool(key), instructions=request, conversation=carried or earlier)
+    is_request = key is not None or not (history or request.endswith(("?", "？")))
+    if not history:  # the instruction is a paragraph; a heading above a list of groups is none
+        alternates = all(one.role != other.role for one, other in pairwise(conversation))
+        is_request &= "\n\n" in instructions.lstrip() and len(conversation) > 1 and alternates
+    return Housekeeping(key and key[1].lower(), request, conversation) if is_request else None
 
 
 def question_in(text: str) -> str:
-    """Return the question of a message to which a chat program added documents; else the message."""
-    if query := QUERY.search(CONTEXT.sub("", text)):
+    """Return the question of a message to which a chat program added documents; else the message.
+
+    It is in tags beside the documents, behind them if the program's headings are before them, or around them.
+    """
+    documents = CONTEXT.search(text)
+    if not documents:
+        return text
+    before, behind = text[: documents.start()].strip(), text[documents.end() :].strip()
+    if query := QUERY.search(f"{before}\n{behind}"):
         return query[2].strip()
-    return text.rpartition("</context>")[2].strip() or text
+    return (behind if before.startswith("###") else f"{before}\n{behind}".strip()) or text
 
 
 def _cut_middle(text: str, longest: int) -> str:
     """Cut the middle of a long text; the instruction is at one of the ends."""
     return text if len(text) <= longest else f"{text[: longest // 2]} … {text[-longest // 2 :]}"
-
-
-def _split_request(request: str) -> tuple[str, tuple[Turn, ...]]:
-    """Split a request into instructions and the conversation between tags or after the instructions."""
-    if history := HISTORY.search(request):
-        return f"{request[: history.start()]}\n{request[history.end() :]}", _turns(history[1])
-    turns = _turns(request)
-    first = SAID_BY.search(request)
-    return (request[: first.start()], turns) if first else (request, ())
 
 
 def _turns(text: str) -> tuple[Turn, ...]:
@@ -114,6 +107,7 @@ Tag = Annotated[Stripped, Field(max_length=50)]
 Query = Annotated[Stripped, Field(max_length=LONGEST_QUERY)]
 # Value of each key in a reply; the limits match what chat programs show.
 VALUES: dict[str, Any] = {
+    "reply": FreeText,  # of a request without a key
     "title": Title,
     "tags": Annotated[list[Tag], Field(max_length=8)],
     "follow_ups": Annotated[list[Query], Field(max_length=5)],
@@ -127,27 +121,28 @@ VALUES: dict[str, Any] = {
 async def answer_housekeeping(asked: Housekeeping, model: LanguageModel | None) -> str:
     """Answer in the requested format with the model; without it, from the words of the conversation."""
     instructions = _cut_middle(asked.instructions, MOST_CHARACTERS)
-    values: dict[str, Any] = {asked.key: (VALUES[asked.key] if asked.as_json else FreeText, ...)}
+    field = asked.key or "reply"
+    values: dict[str, Any] = {field: (VALUES[field], ...)}
     housekeeping: ModelStep[BaseModel, Any] = ModelStep(
         "housekeeping",
         Prompt.of_text("housekeeping", language_of(instructions), instructions),
         {},
-        create_model(asked.key, **values),
-        read=lambda reply: getattr(reply.value, asked.key),
+        create_model(field, **values),
+        read=lambda reply: getattr(reply.value, field),
         fallback="the conversation's words",
         otherwise=constant(_from_conversation(asked)),
         output=str,
     )
-    step = Step(asked.key)
+    step = Step(field)
     with step.running():
         value = await housekeeping.run(step, model)
-    return json.dumps({asked.key: value}, ensure_ascii=False) if asked.as_json else str(value)
+    return json.dumps({asked.key: value}, ensure_ascii=False) if asked.key else str(value)
 
 
 def _from_conversation(asked: Housekeeping) -> str | list[str]:
     said = [" ".join(turn.text.split()) for turn in asked.conversation if turn.role == "user"] or [""]
     first, last = said[0], said[-1][:LONGEST_QUERY]
-    if asked.key == "title":
+    if not asked.key or asked.key == "title":
         short = shorten(first, LONGEST_TITLE, placeholder="…") if " " in first else first[:LONGEST_TITLE]
         return short or NO_TITLE["ko" if language_of(asked.instructions) == "ko" else "en"]
     answers: dict[str, str | list[str]] = {"queries": [last] if last else [], "text": "", "prompt": last}

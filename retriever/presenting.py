@@ -94,14 +94,14 @@ def unknown_words(context: SearchContext, terms: SearchTerms | None) -> tuple[st
     edges = {edge for token in question.tokens if known.get(token[0]) for edge in token[2:]}
     # One syllable of a known Korean word (그 of 그때) is no word.
     unknown = [token for token in unknown if len(token[0]) > 1 or not edges.intersection(token[2:])]
-    analyze, tokens = context.index.analyzer.analyze, {token[0] for token in unknown}
-    for start, end, term in {(token[2], token[3], token[0]) for token in unknown}:
-        others = general_words().get(
-            question.text[start:end].lower(), ()
-        )  # also pairs that are not looked up
-        held = [lexicon.frequencies([token[0] for token in analyze(other)]) for other in others]
-        if any(frequencies and all(frequencies.values()) for frequencies in held):
-            tokens.discard(term)
+    others = [  # counterparts in the general glossary, also in pairs that are not looked up
+        (token[0], {other[0] for other in context.index.analyzer.analyze(counterpart)})
+        for token in unknown
+        for counterpart in general_words().get(question.text[token[2] : token[3]].casefold(), ())
+    ]
+    frequencies = lexicon.frequencies(sorted({other for _, counterpart in others for other in counterpart}))
+    held = {term for term, counterpart in others if counterpart and all(map(frequencies.get, counterpart))}
+    tokens = {token[0] for token in unknown} - held
     words = words_of(question.text, question.tokens)  # whole, as the reader typed them
     return tuple(word.text for word in words if tokens.intersection(word.tokens))[:MAX_UNKNOWN]
 

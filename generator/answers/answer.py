@@ -70,7 +70,7 @@ HEADINGS: dict[str, dict[str, str]] = {
     },
 }
 NO_ANSWER: dict[str, tuple[str, str]] = {
-    "ko": ("답이 없는 듯함", "찾은 문헌에는 아마 이 질문에 대한 답이 없습니다."),
+    "ko": ("답이 없는 듯함", "찾은 문헌에는 이 질문에 대한 답이 없는 것으로 보입니다."),
     "en": ("Probably no answer", "The passages found probably do not answer this question."),
 }
 NOT_CHECKED = {

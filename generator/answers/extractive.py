@@ -27,15 +27,16 @@ from retriever.stages.hits import SearchResult
 from retriever.terms import Asked, SearchTerms, View
 
 MOST_SENTENCES = 6
-# Longest quotation of several sentences, in characters. It and the scores below were chosen by
-# `python -m tools.answers` and by training questions of tydi (docs/results.md).
+# Longest quotation in characters; a longer sentence is a list or a damaged text. It and the scores below were
+# chosen by `python -m tools.answers` and by training questions of tydi (docs/results.md).
 LONGEST_QUOTATION = 500
 # Least lexical score of a quoted paper as a share of the best score; least share of a view of the question,
 # by importance, in its passage, and in one of its sentences.
 SCORE_SHARE, PASSAGE_SHARE, SENTENCE_SHARE = 0.6, 0.33, 0.1
 NUMBER_BONUS = 0.3  # added to the share of a sentence of an abstract with a number, which is often a finding
-# Two sentences are nearly the same if they share more than this part of the words of the shorter one.
-SAME = 0.7
+NEAR_COPY_SHARE = (
+    0.7  # share of the words of the shorter of two sentences above which they are nearly the same
+)
 
 Span: TypeAlias = tuple[int, int]
 
@@ -54,12 +55,12 @@ class _Source:
     scores: tuple[float, ...]  # (share of the question, and the bonus) × the paper's share of the best score
 
     def span_of(self, places: Sequence[int]) -> Span | None:
-        """Return the span of successive sentences; None if they cannot be quoted, or only one by one."""
+        """Return the span of successive sentences; None if they cannot be quoted together."""
         spans = [self.spans[place] if 0 <= place < len(self.spans) else None for place in places]
         if not (spans[0] and spans[-1] and all(spans)):
             return None
         start, end = spans[0][0], spans[-1][1]
-        return (start, end) if len(spans) == 1 or end - start <= LONGEST_QUOTATION else None
+        return (start, end) if end - start <= LONGEST_QUOTATION else None
 
 
 async def searched_terms(
@@ -97,10 +98,10 @@ def extractive_answer(
 
     `terms` are those of the search; without them, its searched words count.
 
-    The sentences that cover most of the question are quoted with the quotable sentences before and behind, up
-    to `LONGEST_QUOTATION`; without `in_context` alone. Quotations of one paper come together, the best paper
-    first. Sentences that name an excluded thing, repeat the question or are nearly the same as a better
-    sentence are not quoted.
+    The sentences that cover most of the question are quoted, of each paper at least one, with the quotable
+    sentences before and behind, up to `LONGEST_QUOTATION`; without `in_context` alone. The best paper comes
+    first. Sentences that repeat the question or are nearly the same as a better sentence are not quoted,
+    those that name an excluded thing only as context.
     """
     language = language_of_question(result.question)
     if result.likelihood is not None and result.likelihood < threshold:
@@ -132,17 +133,14 @@ def _sources(
         passage = hit.passage
         if of_best < SCORE_SHARE or _share(tokens_of(passage.title, passage.text), views) < PASSAGE_SHARE:
             continue
-        spans, tokens, shares, scores = [], [], [0.0], []
-        for span in quotable_spans(passage.text, result.question):
+        spans, tokens, shares, scores = quotable_spans(passage.text, result.question), [], [0.0], []
+        for span in spans:
             text = passage.text[slice(*span)] if span else ""
-            if any(each.mentions(text, index.analyzer) for each in exclusions):
-                text = ""
-            words = tokens_of("", text) if text else frozenset()
+            is_wanted = not any(each.mentions(text, index.analyzer) for each in exclusions)
             bonus = NUMBER_BONUS * (in_context and passage.part == "abstract" and bool(NUMBER.search(text)))
-            spans.append(span if text else None)
-            tokens.append(words)
-            shares.append(_share(words, views))
-            scores.append((shares[-1] + bonus) * of_best)
+            tokens.append(tokens_of("", text) if text else frozenset())
+            shares.append(is_wanted * _share(tokens[-1], views))
+            scores.append((shares[-1] + is_wanted * bonus) * of_best)
         if max(shares) >= SENTENCE_SHARE:
             yield _Source(rank, passage, tuple(spans), tuple(tokens), tuple(scores))
 
@@ -158,28 +156,32 @@ def _share(tokens: frozenset[str], views: Sequence[View]) -> float:
 
 
 def _quotations(sources: Sequence[_Source], most: int, *, in_context: bool) -> Iterator[tuple[_Source, Span]]:
-    """Yield the spans to quote in the order of the papers, and of the best sentence in each.
+    """Yield the spans to quote in the order of the papers and of their texts.
 
-    Each best sentence is quoted with its context; quotations that touch are joined.
+    After the best sentence and its context, room is left for one sentence of each paper. Quotations that
+    touch are joined; a second one of a paper needs its whole context.
     """
     ranked = [(source, place) for source in sources for place, score in enumerate(source.scores) if score]
     ranked.sort(key=lambda each: -each[0].scores[each[1]])  # stable: by rank and place
-    chosen, best = {source.rank: set[int]() for source in sources}, list[frozenset[str]]()
+    chosen, better = {source.rank: set[int]() for source in sources}, list[frozenset[str]]()
     for source, place in ranked:
-        places, left = chosen[source.rank], most - sum(map(len, chosen.values()))
-        run = _run_of(places, place) if in_context else [place]
-        if left <= 0 or place in places or not source.span_of(run) or _repeats(source.tokens[place], best):
+        places, neighbours = chosen[source.rank], [place - 1, place + 1] if in_context else []
+        if place in places or is_near_copy(source.tokens[place], better):
             continue
-        best.append(source.tokens[place])
-        places.add(place)
-        for near in (place - 1, place + 1)[: left - 1] if in_context else ():
-            if source.span_of(_run_of(places, near)) and not _repeats(source.tokens[near], best):
-                places.add(near)
+        known = [*better, source.tokens[place]]
+        quotable = (each for each in neighbours if each not in places and source.span_of([each]))
+        context = [each for each in quotable if not is_near_copy(source.tokens[each], known)]
+        is_second = places and places.isdisjoint(neighbours)
+        for added in [{place, *context}] if is_second else [{place}, *({each} for each in context)]:
+            taken = sum(len(each) or bool(places and better) for each in chosen.values())
+            together = _run_of(places | added, place) if in_context else [place]
+            if taken + len(added) <= most and source.span_of(together):
+                places |= added
+        better = known if place in places else better
     for source in sources:
         places = chosen[source.rank]
-        runs = {tuple(_run_of(places, place) if in_context else [place]) for place in places}
-        for sentences in sorted(runs, key=lambda run: (-max(source.scores[place] for place in run), run)):
-            if span := source.span_of(sentences):
+        for run in sorted({(*_run_of(places, place),) if in_context else (place,) for place in places}):
+            if span := source.span_of(run):
                 yield source, span
 
 
@@ -193,20 +195,19 @@ def _run_of(places: Collection[int], place: int) -> list[int]:
     return [*range(first, last + 1)]
 
 
-def _repeats(own: frozenset[str], better: Sequence[frozenset[str]]) -> bool:
+def is_near_copy(own: frozenset[str], better: Sequence[frozenset[str]]) -> bool:
     """Check whether a sentence has nearly the tokens of a better one and no other numbers."""
     numbers = {token for token in own if any(map(str.isdigit, token))}
     return any(
-        numbers <= others and len(own & others) > SAME * min(len(own), len(others)) for others in better
+        numbers <= others and len(own & others) > NEAR_COPY_SHARE * min(len(own), len(others))
+        for others in better
     )
 
 
 # Quotable sentences
 
-LONGEST = 600  # characters; a longer sentence is a list or a damaged text
 FEWEST_WORDS = {"ko": 3, "en": 4}
-# A sentence repeats the question if at most this share of the words of both differ.
-SAME_WORDS = 0.1
+OTHER_WORDS = 0.1  # largest share of different words of a question and a sentence that repeats it
 
 # A list has at least so many separators, and this share of its words.
 LEAST_SEPARATORS, LIST_SHARE = 5, 0.4
@@ -239,7 +240,9 @@ def quotable_spans(text: str, question: str) -> list[Span | None]:
     for start, end in split_sentences(text):
         sentence = text[start:end]
         is_quotable = (
-            is_statement(sentence) and not HEAD_OF_REFERENCE.match(before) and not repeats(sentence, question)
+            is_statement(sentence)
+            and not HEAD_OF_REFERENCE.match(before)
+            and not repeats_question(sentence, question)
         )
         spans.append((start, end) if is_quotable else None)
         before = sentence
@@ -251,7 +254,7 @@ def is_statement(sentence: str) -> bool:
     language = "ko" if language_of(sentence) == "ko" else "en"
     words, separators = len(WORD.findall(sentence)), len(SEPARATOR.findall(sentence))
     return (
-        len(sentence) <= LONGEST
+        len(sentence) <= LONGEST_QUOTATION
         and words >= FEWEST_WORDS[language]
         and not (separators >= LEAST_SEPARATORS and separators >= LIST_SHARE * words)
         and not QUESTION_MARK.search(sentence)
@@ -264,12 +267,12 @@ def is_statement(sentence: str) -> bool:
     )
 
 
-def repeats(sentence: str, question: str) -> bool:
+def repeats_question(sentence: str, question: str) -> bool:
     """Check whether a sentence has the words of the question and hardly any others."""
     folded = (unicodedata.normalize("NFKC", text).casefold() for text in (sentence, question))
     own, asked = (Counter(WORD.findall(text)) for text in folded)
     different = (own - asked).total() + (asked - own).total()
-    return different <= SAME_WORDS * (own.total() + asked.total())
+    return different <= OTHER_WORDS * (own.total() + asked.total())
 
 
 def _ends_as_statement(sentence: str) -> bool:

@@ -201,7 +201,7 @@ class FindingState:
     spent: SavedSpent = field(default_factory=Spent)
     expected_f: Score = 1.0  # of the best list by likely scores; 1 without any
     # The last order by a model: id, score and reason of each paper.
-    reranked: tuple[tuple[str, Score, str], ...] = ()
+    model_order: tuple[tuple[str, Score, str], ...] = ()
     # Request of the last search, without its budget; not part of the result.
     request: SavedRequest | None = field(default=None, compare=False)
 

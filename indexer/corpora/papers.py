@@ -19,8 +19,6 @@ from pydantic import (
 )
 
 from base.letters import HANGUL, LATIN
-from indexer.analysis.english import STOP_WORDS
-from indexer.analysis.word_roles import ENGLISH
 
 Language = Literal["ko", "en", "other"]
 Unit = Literal["passage", "paper"]
@@ -37,9 +35,9 @@ LANGUAGES: dict[str, Language] = {
     "other": "other",
 }
 # Korean abstracts contain many Latin terms; English ones hardly ever a Hangul name.
-FUNCTION_WORDS = STOP_WORDS | frozenset(ENGLISH["asking"].split())
-QUESTION_MARKS = " \t\n.?!。？！…\"'”’)"
 KOREAN_SHARE = 0.2
+# Least share of words with Hangul in a Korean question; words in brackets are often an original name.
+KOREAN_WORDS, BRACKETED = 0.25, re.compile(r"\([^()]*\)")
 
 
 def _identifier(value: str) -> str:
@@ -155,16 +153,16 @@ def language_of(text: str) -> Language:
 
 
 def language_of_question(text: str) -> Language:
-    """Detect the language of a question: Korean with Hangul, unless English function words outnumber it.
+    """Detect the language of a question: Korean if a quarter of its words outside brackets have Hangul.
 
-    `hard carbon 음극의 capacity` consists of English terms, and is Korean; `What does 정 mean?` is English.
+    `hard carbon 음극의 capacity` consists of English terms, and is Korean; `Changma (장마) rain` is English.
     """
-    words = unicodedata.normalize("NFC", text).lower().split()
+    words = BRACKETED.sub(" ", unicodedata.normalize("NFC", text)).split()
     korean = sum(bool(HANGUL.search(word)) for word in words)
-    english = sum(word.strip(QUESTION_MARKS) in FUNCTION_WORDS for word in words)
     if not korean:
         return language_of(text)
-    return "ko" if korean >= english else "en"
+    english = sum(bool(LATIN.search(word)) and not HANGUL.search(word) for word in words)
+    return "ko" if korean >= KOREAN_WORDS * (korean + english) else "en"
 
 
 def language_named(name: str) -> Language | None:

@@ -155,12 +155,12 @@ def _general_pairs(
 
 @lru_cache(maxsize=1)
 def general_words() -> Mapping[str, set[str]]:
-    """Return the counterparts of the general glossary's words that are one word in the other language too."""
+    """Return the counterparts of the general glossary's words, folded, that are one word on both sides."""
     lines = GENERAL.read_text(encoding="utf-8").splitlines()
     pairs = (line.split("\t")[:2] for line in lines if "\t" in line and line[0] != "#")
     words: dict[str, set[str]] = {}
     for korean, english in pairs:
         if " " not in korean and " " not in english:
-            words.setdefault(korean, set()).add(english)
-            words.setdefault(english, set()).add(korean)
+            words.setdefault(korean.casefold(), set()).add(english)
+            words.setdefault(english.casefold(), set()).add(korean)
     return words

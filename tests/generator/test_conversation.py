@@ -76,6 +76,7 @@ def behind(index, question, *earlier, **given):
         (KOREAN_WATER, "그럼 모래땅에서는?", "메탄"),
         (WATER, "Is this also true for sandy soils?", "methane"),
         (KOREAN_WATER, "왜 그런가?", "메탄"),
+        (WATER, "Is it safe on sandy soils?", "methane"),
     ],
 )
 def test_without_a_model_a_follow_up_keeps_the_subject_of_the_question_before(

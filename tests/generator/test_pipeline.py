@@ -62,7 +62,7 @@ def test_a_question_that_the_sample_cannot_answer_is_turned_away_in_its_language
     asked = without_model(sample, UNANSWERABLE_KOREAN)
     assert asked.answer.abstained
     (statement,) = asked.answer.as_text().splitlines()[2:]
-    assert statement.startswith("찾은 문헌에는 아마 이 질문에 대한 답이 없습니다.")
+    assert statement.startswith("찾은 문헌에는 이 질문에 대한 답이 없는 것으로 보입니다.")
     assert statement.endswith("어느 논문에도 나오지 않는 단어: 고려청자, 비색, 유약, 소성.")
     assert len(asked.evidence) == 5  # the nearest papers
 

@@ -104,6 +104,7 @@ def test_abbreviations_and_loanwords_find_their_other_forms(forms, question, pap
     ("question", "unknown"),
     [
         ("bitcoin price volatility", ("bitcoin",)),
+        ("Goryeo", ()),  # 고려 is known
         ("비트코인의 가격은 얼마나 흔들리는가?", ("비트코인",)),
         ("What are the best ways to brew Kombucha, please?", ("brew", "Kombucha")),
         ("그 논은 이따금 마르는가?", ()),

@@ -79,8 +79,8 @@ async def rerank(
     if not ruled:
         return state, ruled
     by_id = {ranked.paper_id: ranked for ranked in ruled}
-    if by_id.keys() == {paper_id for paper_id, *_ in state.reranked}:
-        return state, [replace(by_id[each], score=score, why=why) for each, score, why in state.reranked]
+    if by_id.keys() == {paper_id for paper_id, *_ in state.model_order}:
+        return state, [replace(by_id[each], score=score, why=why) for each, score, why in state.model_order]
     if resources.model is None:
         with step.step("reranking", papers=len(ruled)) as ranking:
             ranking.output = [ranked.paper_id for ranked in ruled]
@@ -100,7 +100,7 @@ async def rerank(
     )
     ranked = await reranking.run(step, resources.model, resources.allowance)
     order = tuple((each.paper_id, each.score, each.why) for each in ranked) if ranked is not ruled else ()
-    return replace(state, reranked=order), ranked
+    return replace(state, model_order=order), ranked
 
 
 async def _counts_of_indexes(

@@ -48,3 +48,10 @@ def test_excluded_subjects_are_not_quoted(sample):
     assert any("salt" in sentence.text.lower() for sentence in with_all.sentences)
     assert without.sentences
     assert not any("salt" in sentence.text.lower() for sentence in without.sentences)
+
+
+def test_a_sentence_keeps_its_context_about_an_excluded_subject(sample):
+    question = "Compare vonoprazan with bismuth therapy for Helicobacter, but not clarithromycin"
+    first = quoted(sample, found(sample, question), 0.0).sentences[0].text
+    assert first.startswith("In regions where resistance to clarithromycin exceeds 20%")
+    assert "bismuth quadruple therapy" in first

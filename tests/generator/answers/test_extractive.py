@@ -48,7 +48,9 @@ def test_below_the_threshold_it_abstains(sample, question):
 
 FLOODED = "The river flooded the old town in spring."
 LIKES = "{} like the river."
-LONG = f"Boats were kept {'far away ' * 55}for a year."
+LONG = f"Boats were kept {'far away ' * 51}for a year."
+PIKES, FLOOD = "A river has many pikes.", "A flood of the river came."
+NOBODY, BOATS = "Nobody swims in here.", "All boats came back."
 ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
 
 
@@ -93,6 +95,17 @@ ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
             ["It lay on two soils. The flood lasted 3 days. On sand it did not differ."],
         ),
         ([f"A flood came to Busan. {LONG}"], {}, ["A flood came to Busan."]),
+        (
+            [f"{PIKES} {NOBODY} {BOATS} {NOBODY} {BOATS} {FLOOD}"],
+            {},
+            [f"{PIKES} {NOBODY}", f"{BOATS} {FLOOD}"],
+        ),
+        ([f"{FLOOD} {NOBODY} {BOATS} {LONG} {PIKES}"], {}, [f"{FLOOD} {NOBODY}"]),
+        (
+            [" ".join([FLOOD, *map(LIKES.format, ANIMALS)]), PIKES],
+            {"likelihood": None},
+            [" ".join([FLOOD, *map(LIKES.format, ANIMALS[:4])]), PIKES],
+        ),
     ],
 )
 def test_quoted_sentences(sample, texts, options, expected):

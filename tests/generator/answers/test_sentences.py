@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.answers.answer import without_markup
-from generator.answers.extractive import is_statement, repeats
+from generator.answers.extractive import is_statement, repeats_question
 
 
 @pytest.mark.parametrize(
@@ -73,5 +73,5 @@ def test_whole_sentences_are_statements(sentence):
 
 
 def test_a_sentence_with_the_words_of_the_question_repeats_it():
-    assert repeats("Methane from rice paddies in Korea.", "methane from rice paddies in Korea")
-    assert repeats("논의 메탄 배출을 줄이는 물 관리 방법", "논의 메탄 배출을 줄이는 물 관리 방법?")
+    assert repeats_question("Methane from rice paddies in Korea.", "methane from rice paddies in Korea")
+    assert repeats_question("논의 메탄 배출을 줄이는 물 관리 방법", "논의 메탄 배출을 줄이는 물 관리 방법?")

@@ -128,12 +128,17 @@ def test_no_text_stops_the_splitting_of_names(text):
         ("Helicobacter pylori 제균 regimen", "ko"),
         ("in vitro fertilization 성공률은?", "ko"),
         ("deep learning을 이용한 protein folding (AlphaFold)", "ko"),
-        ("What does 회복탄력성 mean?", "en"),
+        ("rice paddy methane 감축", "ko"),
+        ("SGLT2 inhibitor와 heart failure", "ko"),
+        ("Explain 황사 layers over Seoul", "en"),
+        ("Changma (장마) extreme hourly rain causes", "en"),
+        ("Haenyeo (해녀) oral histories", "en"),
+        ("Korean 인삼 cultivation and soil fumigation", "en"),
         ("How is the Korean word 정 translated in English papers?", "en"),
         ("What is 효 in Confucian families", "en"),
         ("knowledge graph and hallucination", "en"),
         ("2 + 2", "other"),
     ],
 )
-def test_function_words_tell_the_language_of_a_question(question, language):
+def test_the_share_of_korean_words_tells_the_language_of_a_question(question, language):
     assert language_of_question(question) == language
