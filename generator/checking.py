@@ -1,6 +1,6 @@
 """The check of a sentence of an answer without a model, and hints for its reader.
 
-A sentence of a cited passage is supported, one without citations unsupported. All others are
+Sentences of one cited passage are supported, sentences without citations unsupported. All others are
 "not checked" until a model judges them (`generator/answers/judging.py`). Hints name what the passages lack: a
 number, a number with this unit, or a name. They are no verdict: a sentence with a hint may be right, and most
 wrong sentences have none.
@@ -216,8 +216,8 @@ def check_sentence(text: str, passages: Sequence[StoredPassage]) -> tuple[Check,
         return "unsupported", (Hint("citation", {}),)
     cited = [_cited(passage) for passage in passages]
     claim = unicodedata.normalize("NFKC", text)[:LONGEST_CLAIM]
-    plain = _plain(claim)
-    if len(text) <= LONGEST_CLAIM and any(plain in each.sentences for each in cited):
+    parts = {_plain(claim[start:end]) for start, end in split_sentences(claim)}
+    if parts and len(text) <= LONGEST_CLAIM and any(parts <= each.sentences for each in cited):
         return "supported", ()
     found = dict.fromkeys([*_numbers(claim, cited), *_names(claim, cited)])
     return "not checked", tuple(Hint(code, {"text": words}) for code, words in found)

@@ -26,7 +26,14 @@ def test_hints(sentence, cited, hints):
 
 
 @pytest.mark.parametrize(
-    "sentence", ["Yield fell  by 3.5 %", "yield fell by 3.5 %.", "Yield fell by 3.5 ％."], ids=repr
+    "sentence",
+    [
+        "Yield fell  by 3.5 %",
+        "yield fell by 3.5 %.",
+        "Yield fell by 3.5 ％.",
+        "In 2019 the dykes broke. Yield fell by 3.5 %.",
+    ],
+    ids=repr,
 )
 def test_the_words_of_a_passage_are_supported(sentence):
     cited = passage("P", "In 2019 the dykes broke. Yield fell by 3.5 %. Prices rose.")
