@@ -59,9 +59,8 @@ class IngestReport:
     dead_letters: list[DeadLetter] = field(default_factory=list)
     dead_letter_file: Path | None = None
     dead_letters_written: int = 0
-    dead_letter_kinds: Sequence[
-        tuple[DeadLetter, int]
-    ] = ()  # the first of each kind, and the number of the kind
+    # The first of each kind, and the number of the kind.
+    dead_letter_kinds: Sequence[tuple[DeadLetter, int]] = ()
     formats: Mapping[str, int] = field(default_factory=dict)  # files by format
     files: FileChanges = field(default_factory=FileChanges)
     is_published: bool = True  # not if no record changed: then the manifest is that of the current version

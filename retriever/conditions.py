@@ -188,8 +188,10 @@ def without_words(question: str, things: Sequence[str], analyzer: Analyzer) -> s
     An encoder and a cross-encoder get this text: a vector has no NOT.
     """
     found = find_conditions(question)
-    whole, _ = _cut_fields(unicodedata.normalize("NFC", question))
-    text = found.remaining if set(found.exclude) <= set(things) else whole
+    if set(found.exclude) <= set(things):
+        text = found.remaining
+    else:
+        text, _ = _cut_fields(unicodedata.normalize("NFC", question))
     tokens, cut = analyzer.analyze(text), set[int]()
     for thing in things:
         name = [token[0] for token in analyzer.analyze(thing)]

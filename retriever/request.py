@@ -30,9 +30,8 @@ class SearchRequest:
     With `collapse` hits are papers, each by its best passage; otherwise passages. `strategy` replaces the one
     from statistics; `keywords` replace the keywords of either, and `exclude` adds to its exclusions. Without
     `conditions`, signs and phrases for exclusions, years, fields and quotations are ordinary words; without
-    `phrases` quotations are. With
-    `title_weight` None, the method and the settings decide. `skip` names queries that are not sent. `sort` is
-    the order of the hits shown.
+    `phrases` quotations are. With `title_weight` None, the method and the settings decide. `skip` names
+    queries that are not sent. `sort` is the order of the hits shown.
     """
 
     question: str

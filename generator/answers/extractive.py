@@ -34,9 +34,8 @@ LONGEST_QUOTATION = 500
 # by importance, in its passage, and in one of its sentences.
 SCORE_SHARE, PASSAGE_SHARE, SENTENCE_SHARE = 0.6, 0.33, 0.1
 NUMBER_BONUS = 0.3  # added to the share of a sentence of an abstract with a number, which is often a finding
-NEAR_COPY_SHARE = (
-    0.7  # share of the words of the shorter of two sentences above which they are nearly the same
-)
+# Share of the words of the shorter of two sentences above which they are nearly the same.
+NEAR_COPY_SHARE = 0.7
 
 Span: TypeAlias = tuple[int, int]
 
