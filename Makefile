@@ -93,8 +93,8 @@ reference: install-dev  ## write docs/reference/cli.md, settings.md and build/ap
 bench-server: install-server  ## measure the server: added latency, load limits, shutdown
 	$(BIN)/python -m benchmarks.server
 
-bench: install  ## measure indexing and searching on a generated corpus
-	$(BIN)/python -m benchmarks
+bench: install  ## measure a build, an update and searches of generated records
+	$(BIN)/python -m benchmarks.sizing
 
 # Pins that still fit are kept; LOCK_FLAGS=--upgrade renews them all.
 UV := uv==0.13.9
