@@ -87,7 +87,7 @@ format: install-quick  ## format the code and apply the fixes of the linter
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-reference: install-dev  ## write docs/reference/cli.md, settings.md and build/api.md from the code
+reference: install-dev  ## write docs/reference/cli.md and settings.md from the code
 	$(BIN)/python -m tests.reference
 
 bench-server: install-server  ## measure the server: added latency, load limits, shutdown
