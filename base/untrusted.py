@@ -9,6 +9,9 @@ from pydantic import SecretStr
 from pydantic_core import from_json
 
 SHOWN_CHARACTERS = 300
+FORBIDDEN_IN_XML = re.compile(
+    "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)  # XML 1.0, section 2.2
 CREDENTIALS = re.compile(r"(?<=://)[^\s/?#]+@")  # credentials in an address
 
 

@@ -108,7 +108,7 @@ def harvest(
         _mirror(folder, repository, request.name, settings) as mirror,
         RepositoryClient(repository, settings.harvest, options.pause) as client,
     ):
-        if not mirror.state.passes and not request.rebuild:
+        if not mirror.state.lists and not request.rebuild:
             # A request that does not fit the index is refused before anything is harvested.
             with open_store(settings, request.name) as store:
                 if store.current() is not None:

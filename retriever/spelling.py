@@ -63,33 +63,33 @@ def near_spellings(
     if ord(token[0]) in HANGUL:
         if len(token) < SHORTEST_HANGUL or tag not in {PROPER_NOUN, ""}:
             return []
-        known = lexicon.starting_with(token[0])
-        terms = [term for term, _ in known]
-        return _nearest(token, terms, terms, [passages for _, passages in known], 2)
+        terms = [(term, term, passages) for term, passages in lexicon.starting_with(token[0])]
+        return _nearest(token, terms, 2)
     word = word.lower()
     if len(word) < SHORTEST_LATIN:
         return []
     words = glossary.words_starting_with(word[0])
     if is_ordinary(word):
-        variants = [variant for variant in _other_spellings(word) if variant in words.words]
-        return [(variant, words.tokens[words.words.index(variant)]) for variant in variants[:MAX_VARIANTS]]
+        tokens = {known.word: known.token for known in words}
+        variants = [variant for variant in _other_spellings(word) if variant in tokens]
+        return [(variant, tokens[variant]) for variant in variants[:MAX_VARIANTS]]
     errors = 2 if len(spelled(word)) >= LONG_LATIN else 1
-    return _nearest(word, words.words, words.tokens, words.passages, errors)
+    return _nearest(word, [(known.word, known.token, known.passages) for known in words], errors)
 
 
-def _nearest(
-    word: str, known: Sequence[str], tokens: Sequence[str], passages: Sequence[int], errors: int
-) -> list[Spelling]:
-    """Return the words that differ in the fewest letters, by descending number of passages."""
-    letters = spelled(word)
-    near = process.extract(
-        letters, [*map(spelled, known)], scorer=OSA.distance, score_cutoff=errors, limit=None
-    )
-    found = sorted(
-        (distance, -passages[place], known[place], tokens[place])
-        for of_other, distance, place in near
-        if known[place] != word and 1 - distance / max(len(letters), len(of_other), 1) >= LEAST_SIMILARITY
-    )
+def _nearest(word: str, known: Sequence[tuple[str, str, int]], errors: int) -> list[Spelling]:
+    """Return the words that differ in the fewest letters, by descending number of passages.
+
+    `known` are words with their tokens and numbers of passages.
+    """
+    letters, spellings = spelled(word), [spelled(other) for other, _, _ in known]
+    near = process.extract(letters, spellings, scorer=OSA.distance, score_cutoff=errors, limit=None)
+    found = []
+    for of_other, distance, place in near:
+        other, token, passages = known[place]
+        if other != word and 1 - distance / max(len(letters), len(of_other), 1) >= LEAST_SIMILARITY:
+            found.append((distance, -passages, other, token))
+    found.sort()
     nearest: dict[str, str] = {}
     for distance, _, other, token in found:
         if distance == found[0][0]:

@@ -1,11 +1,11 @@
 """A document as Word reads it, made by python-docx."""
 
 import io
-import re
 from typing import TYPE_CHECKING, Any
 
 from base.documents.blocks import Block, Document, Heading, Paragraph, Table
 from base.letters import HANGUL
+from base.untrusted import FORBIDDEN_IN_XML
 
 if TYPE_CHECKING:  # only documents import it
     from docx.document import Document as WordDocument
@@ -15,7 +15,6 @@ LATIN_FONT, KOREAN_FONT = "Calibri", "맑은 고딕"
 POINTS = {"Normal": 11, "Heading 1": 18, "Heading 2": 14, "Heading 3": 12}
 WIDTH_MM, HEIGHT_MM, MARGIN_MM, INDENT_MM = 210, 297, 25, 8  # A4
 SHORTEST_CELL, LONGEST_CELL = 11, 60  # columns of a cell that the width of its column considers
-NOT_ALLOWED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # by XML 1.0
 
 
 def as_word(document: Document) -> bytes:
@@ -97,4 +96,4 @@ def _widths(rows: tuple[tuple[str, ...], ...]) -> list[int]:
 
 
 def _allowed(text: str) -> str:
-    return NOT_ALLOWED.sub("", text)
+    return FORBIDDEN_IN_XML.sub("", text)

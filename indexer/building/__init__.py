@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from errno import EIO
-from operator import itemgetter
 
 from base.errors import Remedy
 from base.logs import get_logger
@@ -187,7 +186,6 @@ class _Build:
                 if first + record.number >= written
                 for passage in record.passages
             ),
-            itemgetter(1),
             find_mentions,
             analyzer=plan.request.analyzer,
             decompound=plan.request.decompound,
@@ -196,7 +194,7 @@ class _Build:
         )
         newest, uncommitted = -1, 0
         with closing(prepared):
-            for (record, passage), analysed, mentions in prepared:
+            for record, passage, analysed, mentions in prepared:
                 if record.number != newest:
                     newest = record.number
                     if plan.base is None and uncommitted == self.settings.commit_every:

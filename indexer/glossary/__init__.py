@@ -1,1 +1,1 @@
-"""The Korean–English glossary of a corpus, mined from brackets, keyword lists and bilingual titles."""
+"""The Korean–English glossary of a corpus, mined from brackets and keyword lists."""

@@ -1,4 +1,4 @@
-"""Originals in brackets: 지식 그래프(knowledge graph), Asian dust (황사).
+"""Originals in brackets: 지식 그래프(knowledge graph).
 
 A Korean term ends at its bracket. It starts where its length fits the English term, at the latest behind a
 border: punctuation, or a word with a particle or an ending. A term with fewer parts may be incomplete. A
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from indexer.analysis.english import STOP_WORDS
 from indexer.analysis.tokens import Analyzer
 from indexer.glossary.loanwords import consonant_similarity
-from indexer.glossary.pairs import BRACKET, HANGUL, LATIN, Sighting, korean_tokens, spell
+from indexer.glossary.pairs import BRACKET, HANGUL, LATIN, QUOTES, Sighting, korean_tokens, spell
 
 WINDOW = 90  # characters
 MOST_WORDS = 8
@@ -20,37 +20,26 @@ BORDER = re.compile(r"[^\w\s.&–-]|\.\s|\n|\s[–-]\s")
 PARTS = re.compile(r"\s*[,;:，；]\s*")
 ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
 TERM = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ][A-Za-zÀ-ÖØ-öø-ſ0-9₀-₉ .'’&–-]*(?<![&–-])")
-ENGLISH_RUN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ][A-Za-zÀ-ÖØ-öø-ſ0-9'’ –-]*$")
 NO_TERM = re.compile(r"\bet al\b|\b(?:vs|Inc|Ltd|Corp|GmbH|USA)\b|\b(?:19|20)\d\d|\w\.\w\w", re.IGNORECASE)
 VERB = re.compile(r".*[가-힣](?:의|는|를|한|된|던|있다|한다|했다|된다|하다|되다)")
 NO_PART = frozenset("동안 등 등과 때 뒤 또는 및 삼아 외 위한 즉 중 통해 혹은".split())
 PARTICLES = frozenset("은는이가을를의에와과도만로나며고다지요서면게자한된인")
-FUNCTION_WORDS = STOP_WORDS | frozenset(
-    "called from has have he i its named over she that we which who you".split()
-)
 FEWEST_LETTERS, SHORTEST_WORD = 2, 4  # shorter words in small letters are units and codes
 LONGEST_SHORT_FORM = 10
-QUOTES = " \t\n\"'“”‘’.,"
-CLOSING = {"』": "『", "」": "「", "》": "《", "〉": "〈", '"': '"', "'": "'", "”": "“", "’": "‘"}
 # Letters of an English term and of an abbreviation for each syllable, measured on keyword lists.
 LETTERS_PER_SYLLABLE, LETTERS_OF_SHORT_FORM = 3.4, 0.5
 MOST_APART = 0.9  # of both lengths, in the log ratio
 SAME_NUMBER = 0.1  # bonus for as many words as in English
-FEWEST_WORDS = 2  # English words that are accepted for a Korean term of any length
 TRANSCRIBED = 0.85
 
 
 def bracketed_terms(text: str, analyzer: Analyzer) -> Iterator[Sighting]:
-    """Yield the terms of a text that have a bracket with the term in the other language."""
+    """Yield the Korean terms of a text that have a bracket with the English term."""
     if text.isascii():
         return
     for bracket in BRACKET.finditer(text):
         before = text[max(0, bracket.start() - WINDOW) : bracket.start()].rstrip()
         inside = bracket.group(1).strip(QUOTES)
-        if not LATIN.search(inside):
-            if found := _english_before(before, PARTS.split(inside)[0], analyzer):
-                yield found
-            continue
         forms = english_forms(inside)
         # An abbreviation beside a full form belongs to the same Korean term.
         if forms and (found := _korean_before(before, forms[0], analyzer)):
@@ -76,7 +65,7 @@ def is_english_term(form: str) -> bool:
         and NO_TERM.search(form) is None
         and len(words) <= MOST_WORDS
         and len(LATIN.findall(form)) >= (SHORTEST_WORD if form.islower() else FEWEST_LETTERS)
-        and FUNCTION_WORDS.isdisjoint(word.lower() for word in (words[0], words[-1]) if not word.isupper())
+        and STOP_WORDS.isdisjoint(word.lower() for word in (words[0], words[-1]) if not word.isupper())
     )
 
 
@@ -88,9 +77,6 @@ def is_abbreviation(form: str) -> bool:
 
 def _korean_before(before: str, english: str, analyzer: Analyzer) -> Sighting | None:
     """Return the Korean term at the end of a text."""
-    if before[-1:] in CLOSING:
-        quoted = before[:-1].rpartition(CLOSING[before[-1]])[2].strip()
-        return Sighting(quoted, english) if _distance(quoted, english) <= MOST_APART else None
     span = BORDER.split(before)[-1]
     ends = [span[word.start() :] for word in re.finditer(r"\S+", span)][-MOST_WORDS:][::-1]
     alike, heard = max(((consonant_similarity(end, english), end) for end in ends), default=(0.0, ""))
@@ -129,7 +115,7 @@ def _parts_of_noun(word: str, analyzer: Analyzer, *, number: bool) -> int:
 def _number_of_parts(english: str) -> int:
     if is_abbreviation(english):
         return sum(map(str.isalpha, english))
-    return sum(word.lower() not in FUNCTION_WORDS for word in english.split())
+    return sum(word.lower() not in STOP_WORDS for word in english.split())
 
 
 def _distance(korean: str, english: str) -> float:
@@ -138,27 +124,3 @@ def _distance(korean: str, english: str) -> float:
     letters = LETTERS_OF_SHORT_FORM if is_abbreviation(english) else LETTERS_PER_SYLLABLE
     expected = len(LATIN.findall(english)) / letters
     return abs(math.log((syllables + 1) / (expected + 1))) if syllables > 1 else math.inf
-
-
-def _english_before(before: str, korean: str, analyzer: Analyzer) -> Sighting | None:
-    """Return the English term before a Korean one: the words behind the last function word."""
-    run = ENGLISH_RUN.search(before)
-    tokens = korean_tokens(korean, analyzer)
-    if run is None or not spell(tokens, korean):
-        return None
-    taken: list[str] = []
-    for word in reversed(run.group().split()):
-        if word.lower() in FUNCTION_WORDS or is_abbreviation(word):
-            taken = taken or [word]
-            break
-        taken.insert(0, word)
-    english = " ".join(taken)
-    if not is_english_term(english) or _distance(korean, english) > MOST_APART:
-        return None
-    is_clear = (
-        HANGUL.search(before) is None
-        or is_abbreviation(english)
-        or consonant_similarity(korean, english) >= TRANSCRIBED
-    )
-    is_sure = is_clear and len(taken) <= max(FEWEST_WORDS, len(tokens))
-    return Sighting(korean, english, "bracket" if is_sure else "unsure")

@@ -1,4 +1,4 @@
-"""Pairs mined from a corpus: keyword lists and titles in both languages, originals in brackets.
+"""Pairs mined from a corpus: keyword lists in both languages, originals in brackets.
 
 The mentions of a passage are counted by pair and kind, and the counts of several parts of a corpus add up.
 Pairs and abbreviations are chosen from the counts when a version is published.
@@ -7,37 +7,29 @@ Pairs and abbreviations are chosen from the counts when a version is published.
 import json
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, Self, TypeVar
-from zlib import compress, crc32, decompress
+from zlib import compress, decompress
 
 from indexer.analysis.tokens import Analyzer
 from indexer.files.schema import StoredPassage
 from indexer.glossary.abbreviations import Abbreviation, Expanded, choose_long_forms, expanded_abbreviations
-from indexer.glossary.brackets import bracketed_terms, is_english_term
+from indexer.glossary.brackets import bracketed_terms
 from indexer.glossary.loanwords import MOST_WORDS, SpeltWord, spelt_words
 from indexer.glossary.pairs import (
-    HANGUL,
     LONGEST_TERM,
     Pair,
     Sighting,
     Tokens,
     korean_tokens,
-    spell,
     term_language,
     with_targets,
 )
 
 WORD = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ]{2,40}")
 MOST_COUNTED = 1_000_000  # different items of a kind; beyond them the rarer half is dropped
-MOST_TITLES = 50_000
 LONGEST_LIST = 60  # keywords
-LONGEST_TITLE = 1_000  # characters
 FEWEST_UNSURE = 3  # passages with a pair whose Korean side may be incomplete
-LONGEST_PHRASE, SHORTEST_KOREAN, SHORTEST_ENGLISH = 3, 2, 3  # words, letters
-PHRASE = re.compile(r"[\w\s-]+")
-FEWEST_TITLES, LEAST_DICE = 5, 0.8
 
 
 class Mentions(NamedTuple):
@@ -45,7 +37,6 @@ class Mentions(NamedTuple):
 
     pairs: tuple[Sighting, ...] = ()
     abbreviations: tuple[Expanded, ...] = ()
-    titles: tuple[str, str] | None = None  # Korean, English
 
 
 def find_mentions(passage: StoredPassage, analyzer: Analyzer) -> Mentions:
@@ -58,15 +49,7 @@ def find_mentions(passage: StoredPassage, analyzer: Analyzer) -> Mentions:
     pairs += (found for part in parts for found in bracketed_terms(part, analyzer))
     short_enough = (pair for pair in pairs if max(len(pair.korean), len(pair.english)) <= LONGEST_TERM)
     forms = (found for part in parts for found in expanded_abbreviations(part))
-    return Mentions(tuple(dict.fromkeys(short_enough)), tuple(dict.fromkeys(forms)), _both_titles(passage))
-
-
-def _both_titles(passage: StoredPassage) -> tuple[str, str] | None:
-    for korean, english in ((passage.title, passage.title2), (passage.title2, passage.title)):
-        is_short = max(len(korean), len(english)) <= LONGEST_TITLE
-        if is_short and (term_language(korean), term_language(english)) == ("ko", "en"):
-            return korean, english
-    return None
+    return Mentions(tuple(dict.fromkeys(short_enough)), tuple(dict.fromkeys(forms)))
 
 
 def keyword_pairs(keywords: Sequence[str]) -> list[tuple[str, str]]:
@@ -111,7 +94,6 @@ class Evidence:
         self.pairs: Counter[Sighting] = Counter()
         self.abbreviations: Counter[Expanded] = Counter()
         self.words: Counter[str] = Counter()
-        self.titles: Counter[tuple[str, str]] = Counter()
 
     def add(self, passage: StoredPassage, mentions: Mentions) -> None:
         """Count the mentions and the words of a passage."""
@@ -135,14 +117,12 @@ class Evidence:
             (self.pairs, mentions.pairs),
             (self.abbreviations, mentions.abbreviations),
             (self.words, list({word.lower() for word in words if word[1:].islower()})),
-            (self.titles, [mentions.titles] if mentions.titles else []),
         ]
 
     def packed(self) -> bytes:
         """Return the counts for a file."""
         tables = [
-            [[*item, count] for item, count in counts.items()]
-            for counts in (self.pairs, self.abbreviations, self.titles)
+            [[*item, count] for item, count in counts.items()] for counts in (self.pairs, self.abbreviations)
         ]
         return compress(json.dumps([*tables, self.words], ensure_ascii=False).encode(), 1)
 
@@ -150,10 +130,9 @@ class Evidence:
     def unpacked(cls, data: bytes) -> Self:
         """Read the counts of `packed`."""
         evidence = cls()
-        pairs, abbreviations, titles, words = json.loads(decompress(data))
+        pairs, abbreviations, words = json.loads(decompress(data))
         evidence.pairs.update({Sighting(*item): count for *item, count in pairs})
         evidence.abbreviations.update({Expanded(*item): count for *item, count in abbreviations})
-        evidence.titles.update({(korean, english): count for korean, english, count in titles})
         evidence.words.update(words)
         return evidence
 
@@ -162,27 +141,19 @@ class Evidence:
 
         Pairs with the same tokens are one pair, in its most frequent spelling.
         """
-        counts = dict(self.pairs)
-        for korean, english, titles in title_links(self._some_titles(), analyzer):
-            counts[Sighting(korean, english, "title")] = titles
         by_tokens: dict[tuple[Tokens, Tokens], list[Sighting]] = {}
-        for seen in counts:
+        for seen in self.pairs:
             sides = korean_tokens(seen.korean, analyzer), tuple(t[0] for t in analyzer.analyze(seen.english))
             by_tokens.setdefault(sides, []).append(seen)
         pairs = [
             pair
             for sides, group in by_tokens.items()
-            if (pair := _chosen(sides, {seen: counts[seen] for seen in group})) and pair.has_tokens
+            if (pair := _chosen(sides, {seen: self.pairs[seen] for seen in group})) and pair.has_tokens
         ]
         return sorted(
             with_targets(pairs),
             key=lambda pair: (-pair.count, pair.korean, pair.english, pair.korean_tokens),
         )
-
-    def _some_titles(self) -> list[tuple[str, str]]:
-        """Return at most `MOST_TITLES` titles, chosen and ordered by their hashes."""
-        titles = sorted(self.titles, key=lambda pair: (crc32("\n".join(pair).encode()), pair))
-        return [title for title in titles for _ in range(self.titles[title])][:MOST_TITLES]
 
     def choose_abbreviations(self, analyzer: Analyzer) -> list[Abbreviation]:
         """Return the abbreviations with their most frequent long forms."""
@@ -207,63 +178,3 @@ def _chosen(sides: tuple[Tokens, Tokens], counts: dict[Sighting, int]) -> Pair |
     return Pair(
         korean, english, *sides, max(by_kind.values()), tuple(sorted(sources)), "en" if is_part else None
     )
-
-
-Phrases = dict[Tokens, str]
-
-
-def title_links(titles: Sequence[tuple[str, str]], analyzer: Analyzer) -> Iterator[tuple[str, str, int]]:
-    """Yield the phrases that are mutually best counterparts, with their numbers of titles.
-
-    Competitive linking (Melamed, Computational Linguistics 26:2, 2000) by Dice's coefficient of phrases of up
-    to three words, which are in at least five titles.
-    """
-    korean = _frequent([_phrases(title, analyzer) for title, _ in titles])
-    english = _frequent([_phrases(title, analyzer) for _, title in titles])
-    alone = [Counter(phrase for title in side for phrase in title) for side in (korean, english)]
-
-    def dice_of(pair: tuple[Tokens, Tokens], count: int) -> float:
-        return 2 * count / (alone[0][pair[0]] + alone[1][pair[1]])
-
-    together = Counter(
-        pair
-        for sides in zip(korean, english, strict=True)
-        for pair in product(*sides)
-        # The others cannot be counterparts however often they are together, and take most of the memory.
-        if dice_of(pair, min(alone[0][pair[0]], alone[1][pair[1]])) >= LEAST_DICE
-    )
-    dice = {pair: dice_of(pair, count) for pair, count in together.items() if count >= FEWEST_TITLES}
-    written = {phrase: shown for title in (*korean, *english) for phrase, shown in title.items()}
-    taken: set[Tokens] = set()
-    for left, right in sorted(dice, key=lambda pair: (-dice[pair], -len(pair[0]) - len(pair[1]), pair)):
-        if dice[left, right] >= LEAST_DICE and taken.isdisjoint((left, right)):
-            taken |= {left, right}
-            if is_english_term(written[right]):
-                yield written[left], written[right], together[left, right]
-
-
-def _phrases(title: str, analyzer: Analyzer) -> Phrases:
-    """Return the runs of words without a gap; of Korean words, those that the analysis leaves unchanged."""
-    tokens = analyzer.analyze(title)
-    shortest = SHORTEST_KOREAN if HANGUL.search(title) else SHORTEST_ENGLISH
-    phrases: Phrases = {}
-    for first in range(len(tokens)):
-        for last in range(first, min(first + LONGEST_PHRASE, len(tokens))):
-            run = tokens[first : last + 1]
-            written = title[run[0][2] : run[-1][3]]
-            words = tuple(token[0] for token in run)
-            inflected = shortest == SHORTEST_KOREAN and not (HANGUL.search(written) and spell(words, written))
-            if inflected or run[-1][1] - run[0][1] != last - first or not PHRASE.fullmatch(written):
-                break
-            if len(written) >= shortest:
-                phrases.setdefault(words, written)
-    return phrases
-
-
-def _frequent(titles: Iterable[Phrases]) -> list[Phrases]:
-    titles = list(titles)
-    counts = Counter(phrase for phrases in titles for phrase in phrases)
-    return [
-        {phrase: shown for phrase, shown in phrases.items() if counts[phrase] >= FEWEST_TITLES}
-        for phrases in titles
-    ]

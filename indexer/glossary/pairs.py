@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from indexer.analysis.normal_form import normal_form
 from indexer.analysis.tokens import Analyzer
 
-Source = Literal["bracket", "keywords", "title", "user", "general"]
+Source = Literal["bracket", "keywords", "user", "general"]
 Target = Literal["ko", "en"]
 Tokens = tuple[str, ...]
 
@@ -22,6 +22,7 @@ HANGUL = re.compile("[가-힣]")
 LATIN = re.compile("[A-Za-zÀ-ÖØ-öø-ſ]")
 # The innermost brackets, ASCII and full-width.
 BRACKET = re.compile(r"[(（]([^()（）]{1,200})[)）]")
+QUOTES = " \t\n\"'“”‘’.,"  # around the parts of a bracket
 
 
 class Sighting(NamedTuple):
@@ -29,15 +30,15 @@ class Sighting(NamedTuple):
 
     korean: str
     english: str
-    kind: Literal["keywords", "title", "bracket", "unsure"] = "bracket"
+    kind: Literal["keywords", "bracket", "unsure"] = "bracket"
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
     """A Korean and an English term that mean the same, with their tokens in the index's analysis.
 
-    `count` is the number of passages with the pair, `sources` its origins: bracket, keywords, title. A given
-    pair has the source user or general, and count 0. `target` is the only language that it is looked up for,
+    `count` is the number of passages with the pair, `sources` its origins: bracket, keywords. A given pair
+    has the source user or general, and count 0. `target` is the only language that it is looked up for,
     None for both.
     """
 

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import lru_cache
-from itertools import count
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar, cast
 
+from base.records import adapter
 from indexer.files.damage import map_damage_errors
 from indexer.files.sqlite_files import SQLiteFile, writing_sqlite
 from indexer.glossary.abbreviations import LONGEST_TOKENS as LONGEST_FORM
@@ -16,50 +15,33 @@ from indexer.glossary.loanwords import SpeltWord, find_loanword
 from indexer.glossary.pairs import LONGEST_TOKENS, Pair, Target, Tokens
 
 SEPARATOR = "\x1f"
-Row = tuple[Any, ...]
-Made = TypeVar("Made")
+Term = TypeVar("Term", Pair, Abbreviation)
 Unit = tuple[int, int]  # the span of the tokens of one term
 TARGETS: tuple[Target, Target] = ("en", "ko")
 # The user's pairs take precedence over mined ones, and these over general ones.
 TIERS = 3
 TIER_OF = {"user": 0, "general": 2}
 MINED = 1
-# Tokens are joined by SEPARATOR.
+# A term is a pair or an abbreviation, as JSON, with the tokens of its two sides, joined by SEPARATOR.
 SCHEMA = """
-CREATE TABLE pairs (
-    id INTEGER PRIMARY KEY, korean TEXT, english TEXT, korean_tokens TEXT, english_tokens TEXT, count INTEGER,
-    sources TEXT, target TEXT
-);
-CREATE INDEX pairs_korean ON pairs (korean_tokens);
-CREATE INDEX pairs_english ON pairs (english_tokens);
-CREATE TABLE abbreviations (
-    id INTEGER PRIMARY KEY, short TEXT, long TEXT, short_tokens TEXT, long_tokens TEXT, count INTEGER,
-    ordinary INTEGER
-);
-CREATE INDEX abbreviations_short ON abbreviations (short_tokens);
-CREATE INDEX abbreviations_long ON abbreviations (long_tokens);
+CREATE TABLE terms (id INTEGER PRIMARY KEY, kind TEXT, one TEXT, other TEXT, term TEXT);
+CREATE INDEX terms_one ON terms (one);
+CREATE INDEX terms_other ON terms (other);
 CREATE TABLE words (
     key TEXT, sound TEXT, word TEXT, token TEXT, passages INTEGER, PRIMARY KEY (key, word)
 ) WITHOUT ROWID;
 """
+INSERT = "INSERT INTO terms (kind, one, other, term) VALUES (?, ?, ?, ?)"
 LOOKUP = """
-SELECT * FROM {0} WHERE {1} IN (SELECT value FROM json_each(?))
-UNION SELECT * FROM {0} WHERE {2} IN (SELECT value FROM json_each(?)) ORDER BY id
+SELECT term FROM terms WHERE kind = ?1 AND id IN (
+    SELECT id FROM terms WHERE one IN (SELECT value FROM json_each(?2))
+    UNION SELECT id FROM terms WHERE other IN (SELECT value FROM json_each(?2))
+) ORDER BY id
 """
-PAIRS = LOOKUP.format("pairs", "korean_tokens", "english_tokens")
-ABBREVIATIONS = LOOKUP.format("abbreviations", "short_tokens", "long_tokens")
+ALL = "SELECT term FROM terms WHERE kind = ? ORDER BY id"
 WORDS = "SELECT * FROM words WHERE key IN (SELECT value FROM json_each(?))"
-WORDS_OF_LETTER = "SELECT word, token, passages FROM words WHERE word >= ? AND word < ?"
-CACHED_LETTERS = 64  # letters with cached words; a glossary has at most 200,000 words
+WORDS_OF_LETTER = "SELECT * FROM words WHERE word >= ? AND word < ? ORDER BY key, word"
 LAST_LETTER = "\U0010ffff"
-
-
-class CorpusWords(NamedTuple):
-    """English words of a corpus, with the token and the number of passages of each."""
-
-    words: tuple[str, ...]
-    tokens: tuple[str, ...]
-    passages: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,31 +80,16 @@ def write_glossary(
         IndexNotWritten: disk full, no permission.
     """
     with writing_sqlite(path, "glossary", SCHEMA) as connection:
-        for table, items in (("pairs", pairs), ("abbreviations", abbreviations)):
-            for row in map(_row, count(), items):
-                connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
+        for pair in pairs:
+            connection.execute(INSERT, _row(pair, pair.korean_tokens, pair.english_tokens))
+        for form in abbreviations:
+            connection.execute(INSERT, _row(form, form.short_tokens, form.long_tokens))
         connection.executemany("INSERT INTO words VALUES (?, ?, ?, ?, ?)", sorted(words))
 
 
-def _row(number: int, item: Pair | Abbreviation) -> Row:
-    values = (getattr(item, field.name) for field in fields(item))
-    return number, *(SEPARATOR.join(value) if isinstance(value, tuple) else value for value in values)
-
-
-def _pair(row: Row) -> Pair:
-    _, korean, english, korean_tokens, english_tokens, count, sources, target = row
-    return Pair(
-        korean, english, _parts(korean_tokens), _parts(english_tokens), count, _parts(sources), target
-    )
-
-
-def _abbreviation(row: Row) -> Abbreviation:
-    _, short, long, short_tokens, long_tokens, count, ordinary = row
-    return Abbreviation(short, long, _parts(short_tokens), _parts(long_tokens), count, bool(ordinary))
-
-
-def _parts(joined: str) -> Tokens:
-    return tuple(joined.split(SEPARATOR))
+def _row(term: Pair | Abbreviation, one: Tokens, other: Tokens) -> tuple[str, str, str, str]:
+    record = json.dumps(asdict(term), ensure_ascii=False)
+    return type(term).__name__, SEPARATOR.join(one), SEPARATOR.join(other), record
 
 
 def _sides(pair: Pair) -> dict[Target, Tokens]:
@@ -141,8 +108,7 @@ class Glossary(SQLiteFile):
             FileNotFoundError: the file does not exist.
             IndexDamaged: the file is not a glossary.
         """
-        super().__init__(path, "glossary", "pairs")
-        self._words_starting_with = lru_cache(CACHED_LETTERS)(self._read_words_of)
+        super().__init__(path, "glossary", "terms")
 
     def translations(
         self,
@@ -161,7 +127,7 @@ class Glossary(SQLiteFile):
         spans = _spans(tokens, LONGEST_TOKENS, units)
         found = [
             match
-            for pair in self._lookup(_pair, PAIRS, spans)
+            for pair in self._lookup(Pair, spans)
             for target, side in _sides(pair).items()
             for start, end in spans.get(side, ())
             for match in [Match(pair, start, end, target)]
@@ -173,7 +139,7 @@ class Glossary(SQLiteFile):
 
     def korean_words(self, words: Sequence[str]) -> set[str]:
         """Return the words that are the only Korean token of a pair."""
-        pairs = self._lookup(_pair, PAIRS, [(word,) for word in words])
+        pairs = self._lookup(Pair, [(word,) for word in words])
         return {pair.korean for pair in pairs if pair.korean_tokens == (pair.korean,)} & {*words}
 
     def abbreviations(self, tokens: Sequence[str], units: Collection[Unit] = ()) -> list[FormMatch]:
@@ -185,7 +151,7 @@ class Glossary(SQLiteFile):
         spans = _spans(tokens, LONGEST_FORM, units)
         found = [
             FormMatch(form, start, end)
-            for form in self._lookup(_abbreviation, ABBREVIATIONS, spans)
+            for form in self._lookup(Abbreviation, spans)
             for side in {form.short_tokens, form.long_tokens}
             for start, end in spans.get(side, ())
         ]
@@ -204,33 +170,28 @@ class Glossary(SQLiteFile):
         return find_loanword(korean, self._words)
 
     def _words(self, keys: Sequence[str]) -> list[SpeltWord]:
-        return self._read(SpeltWord._make, WORDS, json.dumps(keys))
+        return [SpeltWord(*row) for row in self.select(WORDS, json.dumps(keys))]
 
-    def words_starting_with(self, letter: str) -> CorpusWords:
-        """Return the English words of the corpus that start with a small letter; cached."""
-        return self._words_starting_with(letter)
-
-    def _read_words_of(self, letter: str) -> CorpusWords:
-        rows = self._read(tuple, WORDS_OF_LETTER, letter, letter + LAST_LETTER)
-        words, tokens, passages = zip(*rows, strict=True) if rows else ((), (), ())
-        return CorpusWords(words, tokens, passages)
+    def words_starting_with(self, letter: str) -> list[SpeltWord]:
+        """Return the English words of the corpus that start with a small letter."""
+        return [SpeltWord(*row) for row in self.select(WORDS_OF_LETTER, letter, letter + LAST_LETTER)]
 
     def pairs(self) -> Iterator[Pair]:
         """Iterate over all pairs, most passages first."""
-        yield from self._read(_pair, "SELECT * FROM pairs ORDER BY id")
+        yield from self._read(Pair, ALL)
 
     def all_abbreviations(self) -> Iterator[Abbreviation]:
         """Iterate over all abbreviations, by their short forms."""
-        yield from self._read(_abbreviation, "SELECT * FROM abbreviations ORDER BY id")
+        yield from self._read(Abbreviation, ALL)
 
-    def _lookup(self, make: Callable[[Row], Made], statement: str, sides: Iterable[Tokens]) -> list[Made]:
-        """Return the rows with one of these sides, by id."""
-        joined = json.dumps([SEPARATOR.join(side) for side in sides])
-        return self._read(make, statement, joined, joined)
+    def _lookup(self, kind: type[Term], sides: Iterable[Tokens]) -> list[Term]:
+        """Return the terms with one of these sides, by id."""
+        return self._read(kind, LOOKUP, json.dumps([SEPARATOR.join(side) for side in sides]))
 
-    def _read(self, make: Callable[[Row], Made], statement: str, *values: str) -> list[Made]:
+    def _read(self, kind: type[Term], statement: str, *values: str) -> list[Term]:
         with map_damage_errors(self.path):
-            return [make(row) for row in self.select(statement, *values)]
+            rows = self.select(statement, kind.__name__, *values)
+            return [adapter(cast("Any", kind)).validate_json(term) for (term,) in rows]
 
 
 def _spans(tokens: Sequence[str], longest: int, units: Collection[Unit]) -> Mapping[Tokens, list[Unit]]:

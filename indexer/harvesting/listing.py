@@ -5,17 +5,15 @@ protocol as follows:
 
 | deviation | consequence |
 |---|---|
-| a token expires, is refused, or causes an HTTP error | another pass through the list; records are kept |
+| a token expires, is refused, or causes an HTTP error | the list is read again from its start |
 | the last page repeats its own token (DSpace) | the list has ended |
 | new tokens without new records | an error after `MOST_IDLE_PAGES` pages |
-| `from` in seconds is refused, although the granularity is seconds | `from` in days |
 | a clock is ahead, records become visible late | the list starts `overlap_hours` before the previous one |
 | deletions are not listed | a complete list every `full_every_days`; what it lacks is deleted |
 | a complete list lacks many records, or some that it announced | they are kept, with a note |
 """
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -63,7 +61,6 @@ class ListReport:
     requests: int = 0
     retries: int = 0
     notes: list[str] = field(default_factory=list)
-    oddities: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
@@ -87,17 +84,15 @@ class Listing:
             identity = self._identify()
             list_ = self.mirror.state.list
             if list_ is None or (self.options.complete and list_.from_):
-                list_ = self._begin_pass(ListState(self._from(identity), self.mirror.state.passes + 1))
+                list_ = self.mirror.begin_list(self._from(identity))
             self.report.from_ = list_.from_
             idle_pages = 0  # without a new record
             while not list_.ended:
-                answer = self._ask(list_)
-                if answer is None:  # a refused `from` in seconds becomes one in days
-                    from_ = list_.from_ if list_.token else list_.from_[:10]
-                    list_, idle_pages = self._begin_pass(replace(list_, from_=from_)), 0
-                    continue
-                list_, new = self._store(answer, list_)
-                idle_pages = 0 if new else idle_pages + 1
+                if page := self._next_page(list_):
+                    list_, new = self._store(page, list_)
+                    idle_pages = 0 if new else idle_pages + 1
+                else:
+                    list_, idle_pages = self.mirror.begin_list(list_.from_), 0
                 if idle_pages > MOST_IDLE_PAGES:
                     raise self._stopped(f"its list has no end: {idle_pages} pages without a new record")
             self._complete(list_)
@@ -114,11 +109,11 @@ class Listing:
 
     def _identify(self) -> Answer:
         # The address of a new repository may be wrong, which need not take minutes to find out.
-        retries = None if self.mirror.state.passes else FIRST_RETRIES
+        retries = None if self.mirror.state.lists else FIRST_RETRIES
         answer = self.client.ask({"verb": "Identify"}, retries=retries)
         if answer.errors:
             raise self._stopped(f"it does not identify itself as a repository ({answer.error})")
-        if (version := answer.last("protocolVersion")) != "2.0":
+        if (version := answer.value("protocolVersion")) != "2.0":
             raise self._stopped(f"it has version {one_line(version) or 'none'} of the protocol, not 2.0")
         return answer
 
@@ -127,24 +122,13 @@ class Listing:
         state, settings = self.mirror.state, self.client.settings
         complete, days = parse_datestamp(state.complete_at), settings.full_every_days
         is_old = complete is None or (days and datetime.now(UTC) - complete >= timedelta(days=days))
-        keeps_deletions = identity.last("deletedRecord") == "persistent"
+        keeps_deletions = identity.value("deletedRecord") == "persistent"
         if self.options.complete or complete is None or (is_old and not keeps_deletions):
             return ""
-        return start_of_list(
-            state.listed_at,
-            identity.last("earliestDatestamp"),
-            in_days="T" not in identity.last("granularity"),
-            overlap_hours=settings.overlap_hours,
-        )
+        return start_of_list(state.listed_at, identity.value("earliestDatestamp"), settings.overlap_hours)
 
-    def _begin_pass(self, list_: ListState) -> ListState:
-        number = self.mirror.state.passes + 1
-        list_ = replace(list_, pass_=number, token="", pages=0, size=0)
-        self.mirror.save(passes=number, list=list_)
-        return list_
-
-    def _ask(self, list_: ListState) -> Answer | None:
-        """Request the next page; None if the list must begin again. Raises the errors of the protocol."""
+    def _next_page(self, list_: ListState) -> Answer | None:
+        """Request the next page; None if its token is refused. Raises the errors of the protocol."""
         repository = self.client.repository
         try:
             answer = self.client.ask(repository.list_arguments(from_=list_.from_, token=list_.token))
@@ -163,29 +147,25 @@ class Listing:
                 raise self._stopped(why)
             log.info("list restarted", repository=repository.name, reason=answer.error)
             return None
-        if "badArgument" in codes and "T" in list_.from_:
-            return None
         if "cannotDisseminateFormat" in codes:
-            formats = self.client.ask({"verb": "ListMetadataFormats"}).values["metadataPrefix"]
+            formats = repository.request({"verb": "ListMetadataFormats"})
             raise UnknownFormat(
-                f"{repository.name} does not have the metadata format {repository.metadata_prefix!r}, "
-                f"but {', '.join(map(one_line, formats))}"
+                f"{repository.name} does not have the metadata format {repository.metadata_prefix!r}",
+                remedy=f"name one of its formats ({formats})",
             )
         raise self._stopped(answer.error)
 
     def _store(self, page: Answer, list_: ListState) -> tuple[ListState, int]:
         """Store a page, and count it; return the state after it and the number of new records."""
-        report, token = self.report, page.last("resumptionToken")
+        report, token = self.report, page.value("resumptionToken")
         if not list_.pages and self.client.repository.metadata_prefix != OAI_DC:
             self._check_format(page)
-        started = list_.started or earlier_date(page.last("responseDate"), datetime.now(UTC))
+        started = list_.started or earlier_date(page.value("responseDate"), datetime.now(UTC))
         size = max(page.size, list_.size)
         later = replace(list_, token=token, started=started, pages=list_.pages + 1, size=size)
         later, new = self.mirror.store(page.records, later)
         report.pages += 1
         report.records += len(page.records)
-        report.oddities["pages with invalid XML repaired"] += page.repaired
-        report.oddities["records without an identifier left out"] += page.nameless
         self.progress("harvesting", report.records, size)
         if later.listed > (most := self.client.settings.most_records):
             raise self._stopped(f"its list has more than {most:,} records, the limit of the settings")
@@ -206,10 +186,9 @@ class Listing:
 
     def _complete(self, list_: ListState) -> None:
         """End the list; mark the records that a complete one lacks as deleted, unless that is doubtful."""
-        report, state = self.report, self.mirror.state
+        report, mirror, complete_at = self.report, self.mirror, self.mirror.state.complete_at
         if not list_.from_:
-            known = self.mirror.alive
-            missing = self.mirror.count("deleted = 0 AND pass < ?", list_.first_pass)
+            complete_at, known, missing = list_.started, mirror.alive, mirror.missing(list_)
             # A page that moves while the list is read skips records.
             doubtful = list_.listed < list_.size or missing > self.client.settings.most_missing * known
             if missing and doubtful and not self.options.remove_missing:
@@ -218,11 +197,9 @@ class Listing:
                     "kept; if they are deleted: shrag harvest NAME --full --remove-missing"
                 )
             else:
-                self.mirror.delete_missing(list_.first_pass)
+                mirror.delete_missing(list_)
                 report.missing_removed = missing
-        report.notes += [f"{what}: {number:,}" for what, number in report.oddities.items() if number]
-        complete_at = state.complete_at if list_.from_ else list_.started
-        self.mirror.save(list=None, listed_at=list_.started, complete_at=complete_at)
+        mirror.save(list=None, listed_at=list_.started, complete_at=complete_at)
 
 
 def parse_datestamp(text: str) -> datetime | None:
@@ -235,27 +212,22 @@ def parse_datestamp(text: str) -> datetime | None:
     return date if date.year >= FIRST_YEAR else None
 
 
-def start_of_list(listed_at: str, earliest: str, *, in_days: bool, overlap_hours: float) -> str:
-    """Return `from` of an incremental list, "" if everything must be listed.
+def start_of_list(listed_at: str, earliest: str, overlap_hours: float) -> str:
+    """Return `from` of an incremental list, a day, "" if everything must be listed.
 
     Args:
         listed_at: start of the previous complete list, by the clock of the repository.
         earliest: earliest datestamp of the repository; some refuse an earlier `from`.
-        in_days: granularity of the datestamps; a day is always listed again.
-        overlap_hours: hours that are listed again.
+        overlap_hours: hours that are listed again, besides the rest of their day. Every repository accepts
+            days, also one with datestamps in seconds (section 2.7.1).
     """
     listed, first = parse_datestamp(listed_at), parse_datestamp(earliest)
     if listed is None:
         return ""
     start = listed - timedelta(hours=overlap_hours)
-    formatted = _in_seconds(max(start, first or start))
-    return formatted[:10] if in_days else formatted
+    return f"{max(start, first or start):%Y-%m-%d}"
 
 
 def earlier_date(date: str, now: datetime) -> str:
     """Return the date of a response, or the own time if that is earlier, or if there is no date."""
-    return _in_seconds(min(parse_datestamp(date) or now, now))
-
-
-def _in_seconds(date: datetime) -> str:
-    return date.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{min(parse_datestamp(date) or now, now):%Y-%m-%dT%H:%M:%SZ}"

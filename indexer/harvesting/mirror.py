@@ -28,39 +28,38 @@ LOCK = "harvest.lock"
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS records (
     identifier TEXT NOT NULL UNIQUE,
-    datestamp TEXT NOT NULL,
     deleted INTEGER NOT NULL,
     metadata BLOB,      -- XML, compressed
     problem TEXT NOT NULL,
-    pass INTEGER NOT NULL,     -- the last pass through a list that contained the record
+    list INTEGER NOT NULL,     -- the last list that contained the record
     generation INTEGER NOT NULL -- in which its content last changed
 );
 CREATE INDEX IF NOT EXISTS by_generation ON records (generation);
 CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
 UPSERT = """
-INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (identifier) DO UPDATE SET
-    datestamp = excluded.datestamp, deleted = excluded.deleted, metadata = excluded.metadata,
-    problem = excluded.problem, pass = excluded.pass,
+    deleted = excluded.deleted, metadata = excluded.metadata, problem = excluded.problem,
+    list = excluded.list,
     generation = CASE WHEN metadata IS excluded.metadata AND problem = excluded.problem
                       AND deleted = excluded.deleted
                       THEN generation ELSE excluded.generation END
 """
+MISSING = "deleted = 0 AND list < ?"
 
 
 @dataclass(frozen=True, slots=True)
 class ListState:
-    """The list in progress. A *pass* reads it from its first page; a restart is another pass."""
+    """The list in progress; a list that is read again from its start has another number."""
 
+    number: int
     from_: str  # "" for a complete list
-    first_pass: int
-    pass_: int = 0
     token: str = ""  # of the next page
     started: str = ""  # date of the first response, by the earlier of both clocks
-    pages: int = 0  # of this pass
+    pages: int = 0
     size: int = 0  # as announced, 0 if it is not
-    listed: int = 0  # records in all passes of this list, each once
+    listed: int = 0  # records, each once
 
     @property
     def ended(self) -> bool:
@@ -75,7 +74,7 @@ class MirrorState:
     repository: Repository
     mirror_id: str  # differs for a mirror that is made again
     generation: int = 1  # of the next change
-    passes: int = 0
+    lists: int = 0  # begun so far
     list: ListState | None = None  # the list in progress
     listed_at: str = ""  # start of the last list that was read to its end
     complete_at: str = ""  # start of the last complete list that was read to its end
@@ -117,28 +116,30 @@ class Mirror:
             )
         self.state = state
 
+    def begin_list(self, from_: str) -> ListState:
+        """Begin a list, also in place of one in progress."""
+        list_ = ListState(self.state.lists + 1, from_)
+        self.save(lists=list_.number, list=list_)
+        return list_
+
     def store(self, records: Sequence[ListedRecord], list_: ListState) -> tuple[ListState, int]:
         """Store a page and the state of the list after it, in one transaction.
 
-        Return the state and the number of records that are new in this pass.
+        Return the state and the number of records that are new in this list.
         """
-        new_in_pass = new_in_list = 0
+        new = 0
         with self._connection as connection:
             for record in records:
-                known = connection.execute(
-                    "SELECT pass FROM records WHERE identifier = ?", [record.identifier]
-                ).fetchone()
-                last_pass = known[0] if known else 0
-                new_in_pass += last_pass < list_.pass_
-                new_in_list += last_pass < list_.first_pass
+                last_list = next(self._select("list", "identifier = ?", record.identifier), None)
+                new += last_list is None or last_list[0] < list_.number
                 # A deletion of an unknown record is no change.
-                generation = self.state.generation if known or not record.deleted else 0
+                generation = 0 if last_list is None and record.deleted else self.state.generation
                 metadata = zlib.compress(record.metadata) if record.metadata else None
-                stored = (record.identifier, record.datestamp, record.deleted, metadata, record.problem)
-                connection.execute(UPSERT, [*stored, list_.pass_, generation])
-            list_ = replace(list_, listed=list_.listed + new_in_list)
+                stored = (record.identifier, record.deleted, metadata, record.problem)
+                connection.execute(UPSERT, [*stored, list_.number, generation])
+            list_ = replace(list_, listed=list_.listed + new)
             self.save(list=list_)
-        return list_, new_in_pass
+        return list_, new
 
     def _select(self, what: str, condition: str, *values: int | str) -> Iterator[tuple[Any, ...]]:
         yield from self._connection.execute(
@@ -155,13 +156,17 @@ class Mirror:
         """The number of records that are not deleted."""
         return self.count("deleted = 0")
 
-    def delete_missing(self, first_pass: int) -> None:
-        """Mark the records that no pass since the first one of a complete list contains as deleted."""
+    def missing(self, list_: ListState) -> int:
+        """Return the number of known records that a complete list lacks."""
+        return self.count(MISSING, list_.number)
+
+    def delete_missing(self, list_: ListState) -> None:
+        """Mark the records that a complete list lacks as deleted."""
+        changes = "deleted = 1, metadata = NULL, problem = '', generation = ?"
         with self._connection as connection:
             connection.execute(
-                "UPDATE records SET deleted = 1, metadata = NULL, problem = '', generation = ? "
-                "WHERE deleted = 0 AND pass < ?",
-                [self.state.generation, first_pass],
+                f"UPDATE records SET {changes} WHERE {MISSING}",  # noqa: S608 - constants
+                [self.state.generation, list_.number],
             )
 
     def close_generation(self) -> int:
@@ -186,7 +191,6 @@ class Mirror:
 
 def _stored_state(connection: sqlite3.Connection) -> MirrorState | None:
     stored = connection.execute("SELECT value FROM state WHERE name = 'state'").fetchone()
-    # Fields of earlier versions are ignored.
     return adapter(MirrorState).validate_json(stored[0]) if stored else None
 
 

@@ -9,9 +9,8 @@ import hashlib
 import html
 import re
 import time
-from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Self
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
@@ -27,7 +26,7 @@ from base.logs import get_logger
 from base.net.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
 from base.net.http_client import ResponseTooLarge, exchange, open_client
 from base.net.user_agent import user_agent
-from base.untrusted import message_in, one_line
+from base.untrusted import FORBIDDEN_IN_XML, message_in, one_line
 from indexer.settings import HarvestSettings
 
 log = get_logger("harvest")
@@ -38,10 +37,8 @@ EXAMPLE = "oai:https://repository.example.ac.kr/oai"
 MOST_REDIRECTS = 5
 LONGEST_OWN_PAUSE_S = 60.0  # between retries that the repository did not request
 MOST_TAGS = 4_000_000  # of an answer
-ENCODING = re.compile(rb"""<\?xml[^>]*?encoding\s*=\s*["']([\w.-]+)""")
-# Characters that XML 1.0 forbids (section 2.2), and references, of which HTML knows more than XML.
-FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-REFERENCE = re.compile(r"&(?:#?\w{1,32};)?")
+REFERENCE = re.compile(r"&(?:#?\w{1,32};)?")  # HTML knows more names than XML
+NAMELESS = "record without an identifier"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +93,7 @@ class Repository:
 
     def as_record(self) -> dict[str, Any]:
         """Return the values as JSON."""
-        return {"url": self.url, "set": self.set, "metadata_prefix": self.metadata_prefix}
+        return asdict(self)
 
     def request(self, arguments: Mapping[str, str]) -> str:
         """Return the address of a request; the addresses of some repositories contain a query."""
@@ -122,7 +119,6 @@ class ListedRecord:
     """A record of a page: its metadata as XML, empty if it is deleted or has a problem."""
 
     identifier: str
-    datestamp: str = ""
     deleted: bool = False
     metadata: bytes = b""
     problem: str = ""
@@ -130,19 +126,17 @@ class ListedRecord:
 
 @dataclass(slots=True)
 class Answer:
-    """The content of an answer: records, errors of the protocol by code, and values by element."""
+    """The content of an answer: records, the last value of each other element, errors by code."""
 
     verb: str = ""  # the element beside responseDate and request
     records: list[ListedRecord] = field(default_factory=list)
-    nameless: int = 0  # records without an identifier
     errors: dict[str, str] = field(default_factory=dict)
-    values: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    values: dict[str, str] = field(default_factory=dict)
     size: int = 0  # of the complete list, as announced; 0 if it is not
-    repaired: bool = False
 
-    def last(self, name: str) -> str:
-        """Return the last value of an element outside of records, "" without one."""
-        return self.values[name][-1] if self.values[name] else ""
+    def value(self, name: str) -> str:
+        """Return the value of an element outside of records, "" without one."""
+        return self.values.get(name, "")
 
     @property
     def error(self) -> str:
@@ -166,6 +160,8 @@ class RepositoryClient:
         headers = {"User-Agent": user_agent(settings.contact), "Accept": "text/xml, */*;q=0.1"}
         # A redirect may lead from http to https.
         self._client = open_client(f"https://{repository.host}", None, connections=1, headers=headers)
+        self._client.follow_redirects, self._client.max_redirects = True, MOST_REDIRECTS
+        self._client.event_hooks = {"request": [self._check_host]}
         self._runner = asyncio.Runner()
 
     def __enter__(self) -> Self:
@@ -201,61 +197,45 @@ class RepositoryClient:
             self.pause(pause_s)
 
     def _answer(self, arguments: dict[str, str]) -> Answer:
-        """Return an answer; follow redirects on the same host."""
-        try:
-            address = httpx.URL(self.repository.request(arguments))
-        except httpx.InvalidURL as error:
-            raise RequestFailed(f"its address is invalid: {one_line(str(error))}") from None
-        for _ in range(MOST_REDIRECTS + 1):
-            response = self._get(address)
-            if response.has_redirect_location:
-                address = _redirected(address, response.headers["Location"])
-                continue
-            answer = parse_answer(response.content, self.settings.record_bytes)
-            if answer.verb == arguments["verb"] or answer.errors:
-                return answer
-            raise RequestFailed(f"it does not answer to the verb {arguments['verb']}", transient=True)
-        raise RequestFailed(f"it redirects more than {MOST_REDIRECTS} times")
-
-    def _get(self, address: httpx.URL) -> httpx.Response:
-        """Return a complete response; RequestFailed unless its status is 200 or a redirect's."""
         if self.requests:
             self.pause(self.settings.delay_s)
         self.requests += 1
         seconds, most = self.settings.timeout_s, self.settings.answer_bytes
+        url = self.repository.request(arguments)
         try:
-            response = self._runner.run(
-                exchange(self._client, "GET", str(address), seconds=seconds, most_bytes=most)
-            )
-        except httpx.HTTPError as error:
-            unreached = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
+            response = self._runner.run(exchange(self._client, "GET", url, seconds=seconds, most_bytes=most))
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            unreached = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL))
             why = "it cannot be reached" if unreached else "no complete answer"
             said = one_line(str(error)) or type(error).__name__
-            useless = isinstance(error, (ResponseTooLarge, httpx.DecodingError))
-            raise RequestFailed(f"{why}: {said}", transient=not useless) from None
-        status, content = response.status_code, response.content[:10_000]
-        if status == httpx.codes.OK or response.has_redirect_location:
-            return response
-        said = "" if b"<" in content else one_line(message_in(content))
+            transient = isinstance(error, httpx.TransportError) and not isinstance(error, ResponseTooLarge)
+            raise RequestFailed(f"{why}: {said}", transient=transient) from None
+        if response.status_code != httpx.codes.OK:
+            raise _refusal(response)
+        answer = parse_answer(response.content, self.settings.record_bytes)
+        if answer.verb == arguments["verb"] or answer.errors:
+            return answer
+        raise RequestFailed(f"it does not answer to the verb {arguments['verb']}", transient=True)
+
+    async def _check_host(self, request: httpx.Request) -> None:
+        """Refuse a redirect to another host or port, or from https."""
+        named, new = httpx.URL(self.repository.url), request.url
+        if (named.host, named.port) == (new.host, new.port) and new.scheme in {"https", named.scheme}:
+            return
         raise RequestFailed(
-            f"it answers {status}{said and f': {said}'}",
-            transient=status in TRANSIENT_STATUSES,
-            wait_s=retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC)) or 0.0,
-            status=status,
+            f"it redirects to {one_line(str(new.copy_with(query=None)))}, which is not followed; "
+            "name that address if it is the repository's"
         )
 
 
-def _redirected(old: httpx.URL, location: str) -> httpx.URL:
-    """Return the address of a redirect; RequestFailed if it leads to another host or port, or from https."""
-    try:
-        new = old.join(location)
-    except (httpx.InvalidURL, ValueError):
-        raise RequestFailed(f"it redirects to an invalid address ({one_line(location)})") from None
-    if (old.host, old.port) == (new.host, new.port) and new.scheme in {"https", old.scheme}:
-        return new
-    raise RequestFailed(
-        f"it redirects to {one_line(str(new.copy_with(query=None)))}, which is not followed; "
-        "name that address if it is the repository's"
+def _refusal(response: httpx.Response) -> RequestFailed:
+    status, content = response.status_code, response.content[:10_000]
+    said = "" if b"<" in content else one_line(message_in(content))
+    return RequestFailed(
+        f"it answers {status}{said and f': {said}'}",
+        transient=status in TRANSIENT_STATUSES,
+        wait_s=retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC)) or 0.0,
+        status=status,
     )
 
 
@@ -269,7 +249,7 @@ def parse_answer(content: bytes, record_bytes: int) -> Answer:
         RequestFailed: it is no valid answer of the protocol.
     """
     try:
-        return _parse(content, record_bytes)
+        return _answer_of(_parsed(content), record_bytes)
     except DefusedXmlException:
         why = "it is XML with a DOCTYPE or custom entities, which is refused"
     except (ParseError, LookupError, ValueError) as error:
@@ -279,16 +259,30 @@ def parse_answer(content: bytes, record_bytes: int) -> Answer:
     raise RequestFailed(why, transient=True)
 
 
-def _parse(content: bytes, record_bytes: int) -> Answer:
+def _parsed(content: bytes) -> Element:
     if content.count(b"<") > MOST_TAGS:
         raise ValueError(f"more than {MOST_TAGS:,} tags")
-    answer = Answer()
     try:
         root = fromstring(content, forbid_dtd=True)
     except ParseError:
-        root, answer.repaired = fromstring(_repaired(content), forbid_dtd=True), True
+        root = fromstring(_repaired(content), forbid_dtd=True)
     if _name(root) != "OAI-PMH":
         raise ValueError(f"its root is <{one_line(_name(root))}>, not that of the protocol")
+    return root
+
+
+def _repaired(content: bytes) -> str:
+    """Return a document in UTF-8, which the protocol demands, without what XML forbids.
+
+    Names of HTML characters (&nbsp;) are replaced, and an ampersand without a name is escaped.
+    """
+    text = content.strip().decode("utf-8", "replace")
+    text = REFERENCE.sub(lambda found: html.escape(html.unescape(found[0])), text)
+    return FORBIDDEN_IN_XML.sub("", text)
+
+
+def _answer_of(root: Element, record_bytes: int) -> Answer:
+    answer = Answer()
     for part in root:
         if (name := _name(part)) == "error":
             answer.errors[one_line(part.get("code", ""))] = one_line(part.text or "")
@@ -296,12 +290,10 @@ def _parse(content: bytes, record_bytes: int) -> Answer:
             answer.verb = name
         for element in part if name == "ListRecords" else ():
             if _name(element) == "record":
-                record = _record(element, record_bytes)
-                answer.records += [record] if record.identifier else []
-                answer.nameless += not record.identifier
+                answer.records.append(_record(element, record_bytes))
                 element.clear()
     for element in root.iter():
-        answer.values[_name(element)].append((element.text or "").strip())
+        answer.values[_name(element)] = (element.text or "").strip()
         if (size := element.get("completeListSize", "")).isdecimal():
             answer.size = int(size[:12])
     return answer
@@ -311,32 +303,21 @@ def _record(element: Element, record_bytes: int) -> ListedRecord:
     parts = {_name(part): part for part in element}
     header = parts.get("header", element)
     named = {_name(part): (part.text or "").strip() for part in header}
-    identifier, datestamp = named.get("identifier", ""), named.get("datestamp", "")
+    identifier = named.get("identifier")
+    if not identifier:
+        return ListedRecord(NAMELESS, problem="no identifier")
     if header.get("status") == "deleted":
-        return ListedRecord(identifier, datestamp, deleted=True)
-    written, problem = b"", ""
+        return ListedRecord(identifier, deleted=True)
     try:
-        for metadata in parts.get("metadata", ()):
-            metadata.tail = None
-            written = written or tostring(metadata, encoding="utf-8")
-        problem = "" if written else "no metadata"
+        written = [tostring(metadata, encoding="utf-8") for metadata in parts.get("metadata", ())]
     except RecursionError:
-        problem = "nested too deeply"
-    if len(written) > record_bytes:
-        written, problem = b"", f"a record of more than {record_bytes:,} bytes"
-    return ListedRecord(identifier, datestamp, metadata=written, problem=problem)
+        return ListedRecord(identifier, problem="nested too deeply")
+    if not written:
+        return ListedRecord(identifier, problem="no metadata")
+    if len(written[0]) > record_bytes:
+        return ListedRecord(identifier, problem=f"a record of more than {record_bytes:,} bytes")
+    return ListedRecord(identifier, metadata=written[0].strip())
 
 
 def _name(element: Element) -> str:
     return str(element.tag).rpartition("}")[2]
-
-
-def _repaired(content: bytes) -> str:
-    """Return a document without forbidden characters.
-
-    Bytes that are invalid in the declared encoding become U+FFFD. Names of HTML characters (&nbsp;) are
-    replaced, and an ampersand without a name is escaped.
-    """
-    declared = ENCODING.match(content := content.lstrip())
-    text = content.decode(declared[1].decode("ascii") if declared else "utf-8", "replace")
-    return FORBIDDEN.sub("", REFERENCE.sub(lambda found: html.escape(html.unescape(found[0])), text))

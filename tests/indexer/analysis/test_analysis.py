@@ -150,9 +150,8 @@ def characters(texts, analyzer):
 def in_processes(items, workers):
     return [
         (item, list(of.tokens.text.unpack()), list(of.tokens.title.unpack()), of.names, beside)
-        for item, of, beside in analyse_in_order(
-            items,
-            lambda item: SimpleNamespace(title=item[0], text=item[1], title2=""),
+        for item, _, of, beside in analyse_in_order(
+            ((item, SimpleNamespace(title=item[0], text=item[1], title2="")) for item in items),
             characters,
             analyzer="bilingual",
             decompound="discard",

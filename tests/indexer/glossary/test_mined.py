@@ -1,4 +1,4 @@
-"""Pairs mined from keyword lists and titles, and abbreviations of a corpus."""
+"""Pairs mined from keyword lists, and abbreviations of a corpus."""
 
 import json
 from collections import Counter
@@ -87,23 +87,6 @@ def test_a_doubtful_pair_needs_three_passages(korean, english):
 def test_keyword_lists_in_both_languages_are_paired_in_order(keywords, found):
     expected = {("말뭉치", "corpus"), ("형태소", "morpheme")} if found else set()
     assert mined(passage(keywords=keywords)) == expected
-
-
-def test_phrases_that_go_together_in_five_titles_are_a_pair():
-    others = [("쌀", "rice"), ("밀", "wheat"), ("콩", "bean"), ("보리", "barley"), ("옥수수", "maize")]
-    titles = [(f"{korean}의 광합성", f"Photosynthesis of {english}") for korean, english in others]
-    papers = [passage("", title, doc_id=title2, title2=title2) for title, title2 in titles]
-    reverse = [passage("", title2, doc_id=title2, title2=title) for title, title2 in titles]
-    assert pairs(*papers) == [
-        Pair("광합성", "Photosynthesis", ("광", "합성"), ("photosynthesi",), 5, ("title",)),
-    ]
-    assert mined(*reverse) == {("광합성", "Photosynthesis")}
-    assert mined(*papers[:4]) == set()
-    other = [
-        passage("", f"{korean}의 성장", doc_id=title2, title2=title2)
-        for (korean, _), (_, title2) in zip(others, titles, strict=True)
-    ]
-    assert mined(*papers, *other) == set()  # in half of the titles with the English word
 
 
 def test_variants_merge_by_tokens_and_show_the_most_frequent_form():
