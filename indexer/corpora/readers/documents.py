@@ -11,11 +11,11 @@ from typing import Any
 
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
-from indexer.corpora.cleaning import HEADING, reference_lines, split_sections
-from indexer.corpora.full_text.article import INLINE_HEADING, keywords_in
-from indexer.corpora.full_text.headings import is_abstract_heading, is_keyword_heading, together
+from indexer.corpora.cleaning import reference_lines, split_sections
+from indexer.corpora.full_text.article import keywords_in
 from indexer.corpora.full_text.parsing import Complete, ParserPool
 from indexer.corpora.full_text.references import entries_in, parse_references
+from indexer.corpora.headings import heading_text, inline_heading, kind_of
 from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
 from indexer.corpora.readers.files import ENDINGS
 from indexer.corpora.readers.items import DeadLetter, Found, Item, Unreadable, dead_letter, make_item
@@ -120,20 +120,19 @@ def record_of_text(text: str) -> dict[str, Any]:
     body: list[str] = []
     lines: list[str] = []
     for line in unicodedata.normalize("NFC", text).splitlines():
-        if not (found := INLINE_HEADING.fullmatch(line.strip())):
+        if not (found := inline_heading(line.strip())):
             lines.append(line)
-        elif is_keyword_heading(name := together(found["name"])):
-            record.setdefault("keywords", keywords_in(found["text"]))
+        elif kind_of(found[0]) == "keywords":
+            record.setdefault("keywords", keywords_in(found[1]))
         else:
-            lines += [f"## {name}", found["text"]]
+            lines += [f"## {found[0]}", found[1]]
     sections = split_sections("\n".join(lines))
     for section in sections:
-        heading = HEADING.fullmatch(section.heading)
-        name = together(heading["name"]) if heading else ""
-        if is_abstract_heading(name) and "abstract" not in record:
-            record["abstract"] = section.text
-        elif is_keyword_heading(name) and "keywords" not in record:
-            record["keywords"] = keywords_in(section.text)
+        kind = kind_of(heading_text(section.heading))
+        if kind == "abstract" and kind not in record:
+            record[kind] = section.text
+        elif kind == "keywords" and kind not in record:
+            record[kind] = keywords_in(section.text)
         else:
             body.append("\n".join(filter(None, (section.heading, section.text))))
     record["body"] = "\n\n".join(body)
