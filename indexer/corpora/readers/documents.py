@@ -3,7 +3,7 @@
 import codecs
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from importlib.util import find_spec
 from pathlib import PurePosixPath
@@ -18,7 +18,7 @@ from indexer.corpora.full_text.references import entries_in, parse_references
 from indexer.corpora.headings import heading_text, inline_heading, kind_of
 from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
 from indexer.corpora.readers.files import ENDINGS
-from indexer.corpora.readers.items import DeadLetter, Found, Item, Unreadable, dead_letter, make_item
+from indexer.corpora.readers.items import Found, Item, Unreadable, make_item
 from indexer.corpora.readers.streams import CONVERT, Stream
 
 TEXT_BYTES = 8 << 20
@@ -76,30 +76,22 @@ def check_pdf_library() -> None:
 
 
 def read_pdfs(
-    streams: Iterable[Stream | DeadLetter], workers: int, complete: Complete | None = None
-) -> Iterator[Item]:
+    streams: Iterable[Stream], workers: int, complete: Complete | None = None
+) -> Generator[Item, None, None]:
     """Yield a paper or a dead letter for each PDF, in order; they are parsed concurrently in processes."""
     with ParserPool(workers, complete=complete) as pool:
-        for file, parsed in pool.parse_in_order(_contents(streams)):
-            if isinstance(file, DeadLetter):
-                yield file
-            elif parsed is None or "record" not in parsed:
-                yield dead_letter(file.name, 0, parsed["problem"] if parsed else "")
-            else:
-                yield make_item({"id": document_id(file)} | parsed["record"], file.name, 0, b"%PDF-")
+        for stream, answer in pool.parse_in_order(map(_contents, streams)):
+            record = answer.get("record")
+            values = {"id": document_id(stream)} | record if record else answer.get("problem", "")
+            yield make_item(values, stream.name, 0, b"%PDF-" if record else b"")
 
 
-def _contents(
-    streams: Iterable[Stream | DeadLetter],
-) -> Iterator[tuple[Stream | DeadLetter, bytes | None]]:
-    for stream in streams:
-        if isinstance(stream, DeadLetter):
-            yield stream, None
-            continue
-        try:
-            yield stream, _read_whole(stream, PDF_BYTES)
-        except Unreadable as error:
-            yield dead_letter(stream.name, 0, str(error)), None
+def _contents(stream: Stream) -> tuple[Stream, bytes | str]:
+    """Return a stream with its bytes, or with the reason why it cannot be read."""
+    try:
+        return stream, stream.refused or _read_whole(stream, PDF_BYTES)
+    except Unreadable as error:
+        return stream, str(error)
 
 
 def _read_whole(stream: Stream, most_bytes: int) -> bytes:
