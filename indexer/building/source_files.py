@@ -23,7 +23,7 @@ from indexer.files.parts import Column
 from indexer.files.sums import hash_of_text, sealed, unsealed
 from indexer.versions.manifest import Manifest
 
-State: TypeAlias = list[list[str | int]]  # of a file and the copies of its paper
+State: TypeAlias = list[str | int]  # values that change with a file
 
 
 def absolute(name: str) -> str:
@@ -31,7 +31,7 @@ def absolute(name: str) -> str:
     return os.path.abspath(name)  # noqa: PTH100
 
 
-def state_of(name: str) -> list[str | int]:
+def state_of(name: str) -> State:
     """Return values that change with a file or its permissions; constant for paths of the hub."""
     try:
         status = Path(name).stat()
@@ -104,8 +104,8 @@ class FileRecords:
     @classmethod
     def of(cls, corpus: RecordSource) -> Self:
         """Start with the files of a corpus."""
-        owners = {each: name for name, copies in corpus.sources.items() for each in (name, *copies)}
-        letters = {name_in_letters(each): name for each, name in owners.items()}
+        owners = {name: name for name in corpus.sources}
+        letters = {name_in_letters(name): name for name in corpus.sources}
         order = {name: place for place, name in enumerate(dict.fromkeys(map(absolute, corpus.sources)))}
         places = {name: order[absolute(name)] for name in corpus.sources}
         return cls(places, corpus.skipped, letters | owners)
@@ -206,8 +206,8 @@ class SkippedFiles:
 
 
 def states_of(corpus: RecordSource) -> dict[str, State]:
-    """Return the states of a corpus's files and of the copies of their papers, by absolute paths."""
-    return {absolute(name): list(map(state_of, (name, *copies))) for name, copies in corpus.sources.items()}
+    """Return the states of a corpus's files by absolute paths."""
+    return {absolute(name): state_of(name) for name in corpus.sources}
 
 
 def choose_skipped(known: SourceFiles, states: Mapping[str, State], paths: Sequence[str]) -> SkippedFiles:
