@@ -186,7 +186,7 @@ class OfferedSources:
                 return []
             answered = await ask_sources(sources, lambda source: source.papers(list(wanted[source.name])))
         found = {
-            wanted[name][own]: {"doc_id": wanted[name][own], **paper.paper.record()}
+            wanted[name][own]: {"doc_id": wanted[name][own], **paper.record()}
             for name, papers in answered.answers.items()
             for own, paper in papers.items()
             if own in wanted[name]

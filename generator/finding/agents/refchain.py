@@ -12,9 +12,10 @@ from base.notes import Note
 from generator.finding.state import FindingState, FindResources, FoundBy, FoundKind, KnownPaper, found_again
 from generator.tracing import Step, all_of
 from indexer.corpora.normal_forms import ARXIV_DOI, whole_doi
+from indexer.corpora.papers import Paper
 from retriever.errors import SourceFailed
 from retriever.queries.filters import Filters, satisfies
-from retriever.sources import LinkedPapers, Source, SourceAnswer, SourcePaper
+from retriever.sources import LinkedPapers, Source, SourceAnswer
 from retriever.sources.merging import LimitedSource, Merged, ask_sources, merge, notes_of
 
 MOST_OF_A_PAPER: Mapping[FoundKind, int] = {"reference": 200, "citing": 50}
@@ -26,7 +27,7 @@ MOST_OF_A_LAYER = 300  # new papers with most links from relevant papers
 class Links:
     """Linked papers by source and by the known paper's id, with the notes and the requests of all sources."""
 
-    found: dict[str, dict[str, tuple[SourcePaper, ...]]] = field(default_factory=dict)
+    found: dict[str, dict[str, tuple[Paper, ...]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     requests: int = 0
     looked_up: int = 0  # papers found by DOI in another source
@@ -86,7 +87,7 @@ def _papers_of(
     left_out = 0
     for kind, of_kind in of_kinds.items():
         for (paper_id, _), others in zip(frontier, of_kind.found, strict=False):
-            for rank, (other, _) in enumerate(others, 1):
+            for rank, other in enumerate(others, 1):
                 by, merged = FoundBy(kind, paper_id, rank), of_kind.papers[other]
                 if other == paper_id:
                     continue
@@ -178,7 +179,7 @@ async def _ids_by_doi(
         for source in asked:
             found = given.answers.get(source.name, {}).get(doi)
             if found and source.name not in has[paper_id]:
-                ids.setdefault(source.name, {})[paper_id] = found.paper.id
+                ids.setdefault(source.name, {})[paper_id] = found.id
                 break
     return ids, given.failures
 

@@ -27,7 +27,6 @@ from retriever.sources import (
     Source,
     SourceAnswer,
     SourceFeatures,
-    SourcePaper,
 )
 from retriever.sources.settings import SourceSettings
 
@@ -82,12 +81,9 @@ class IndexSource(Source):
             whole = _holds_papers(index)
             found = index.engine.search(asked, filters=filters, collapse=whole)
             papers = self._of_hits(index, list(chain.from_iterable(found)))
-            lists = [{hit.doc_id if whole else hit.passage_id: hit.score for hit in of} for of in found]
-            scored = (
-                tuple(SourcePaper(papers[name], score) for name, score in of.items() if name in papers)
-                for of in lists
-            )
-            return SourceAnswer(tuple(scored), requests=2)
+            lists = [dict.fromkeys(hit.doc_id if whole else hit.passage_id for hit in of) for of in found]
+            listed = (tuple(papers[name] for name in of if name in papers) for of in lists)
+            return SourceAnswer(tuple(listed), requests=2)
 
         return await self._index.run(of)
 
@@ -116,10 +112,9 @@ class IndexSource(Source):
             for record in records_of_papers(index, ids)
         }
 
-    async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
+    async def papers(self, ids: Sequence[str]) -> dict[str, Paper]:
         """Return records by id."""
-        found = await self._index.run(self._read, ids)
-        return {paper_id: SourcePaper(paper) for paper_id, paper in found.items()}
+        return await self._index.run(self._read, ids)
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return the references of papers that are in the index, in their order."""
@@ -136,7 +131,7 @@ class IndexSource(Source):
             linked = follow(index, ids, limit)
             papers = self._read(index, chain.from_iterable(linked.values()))
             found = {
-                paper_id: tuple(SourcePaper(papers[other]) for other in others if other in papers)
+                paper_id: tuple(papers[other] for other in others if other in papers)
                 for paper_id, others in linked.items()
             }
             return LinkedPapers(found, requests=2)  # maximum: long abstracts are read again

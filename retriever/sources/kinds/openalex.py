@@ -44,7 +44,6 @@ class OpenAlex(WebSource):
     syntax = Syntax(titles=False, length=in_address, longest=3_500)  # a whole address may have about 4 KB
     identifiers = WORK
     batch = per_page = PER_PAGE
-    whole_pages = True
 
     def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         low, high = bounds(asked.filters) or ("", "")
@@ -52,7 +51,7 @@ class OpenAlex(WebSource):
         filters += [f"to_publication_date:{high}-12-31"] if high else []
         filters += [f"language:{asked.filters.lang}"] if asked.filters.lang in LANGUAGES else []
         page = {"per_page": str(size), "page": str(start // size + 1)}
-        return self._works(",".join(filters), search=asked.text, select=f"{FIELDS},relevance_score", **page)
+        return self._works(",".join(filters), search=asked.text, **page)
 
     def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return self._works(f"ids.openalex:{'|'.join(ids)}")
@@ -73,7 +72,7 @@ class OpenAlex(WebSource):
 
     def _read(self, content: bytes) -> Page:
         works = map(table, items(agreed(json_in(content), "results").get("results")))
-        return [self._paper(paper_record(work, OPENALEX), work.get("relevance_score")) for work in works]
+        return [self._paper(paper_record(work, OPENALEX)) for work in works]
 
 
 open_source = OpenAlex

@@ -17,6 +17,7 @@ from xml.etree.ElementTree import Element
 from pydantic import Field
 
 from indexer.corpora.papers import FIRST_YEAR
+from indexer.corpora.readers.mapping import first, texts
 from indexer.corpora.readers.pubmed import article_as_paper
 from indexer.corpora.readers.xml_records import text_in
 from retriever.queries.boolean import AnalysedField
@@ -24,7 +25,7 @@ from retriever.sources import SourceFeatures
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax
 from retriever.sources.web.client import FORM, Call, NoAnswer, WebRequest
-from retriever.sources.web.records import at, items, json_in, table, text, texts, xml_in
+from retriever.sources.web.records import at, items, json_in, table, xml_in
 from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, bounds
 
 MOST_IDS = 9_999  # of a search
@@ -101,7 +102,7 @@ def _record(article: Element) -> dict[str, Any]:
     record = article_as_paper(article)
     keywords = [*record.get("mesh", ()), *record.get("keywords", ())]
     authors = list(map(_name, article.iterfind("MedlineCitation/Article/AuthorList/Author")))
-    return record | {"keywords": keywords, "authors": authors}
+    return record | {"keywords": keywords, "authors": list(filter(None, authors))}
 
 
 def _name(author: Element) -> str:
@@ -114,8 +115,8 @@ def read_ids(content: bytes) -> list[str]:
     """Parse the ids of a search."""
     answer = table(at(json_in(content), "esearchresult"))
     if not answer or answer.get("ERROR"):
-        raise NoAnswer(f"it answers: {text(answer.get('ERROR'))[:200] or 'no result of a search'}")
-    return list(filter(PMID.fullmatch, texts(items(answer.get("idlist")))))
+        raise NoAnswer(f"it answers: {first(answer, 'ERROR')[:200] or 'no result of a search'}")
+    return list(filter(PMID.fullmatch, texts(answer, "idlist")))
 
 
 def read_links(link: str, content: bytes) -> dict[str, list[str]]:
@@ -123,9 +124,7 @@ def read_links(link: str, content: bytes) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for each in items(at(json_in(content), "linksets")):
         groups = [group for group in items(at(each, "linksetdbs")) if at(group, "linkname") == link]
-        linked = [one for group in groups for one in items(at(group, "links"))]
-        for asked in texts(items(at(each, "ids")))[:1]:
-            found[asked] = list(filter(PMID.fullmatch, texts(linked)))
+        found[first(each, "ids")] = list(filter(PMID.fullmatch, texts({"groups": groups}, "groups/links")))
     return found
 
 

@@ -13,13 +13,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from indexer.corpora.readers.mapping import Table, map_record
+from indexer.corpora.readers.mapping import Table, first, map_record
 from retriever.queries.boolean import Or, Phrase, Query, Term
 from retriever.sources import SourceFeatures
 from retriever.sources.settings import Address, Key, WebSettings
 from retriever.sources.web.boolean import Syntax, plain_words
 from retriever.sources.web.client import Call, WebRequest
-from retriever.sources.web.records import agreed, at, items, json_in, table, text
+from retriever.sources.web.records import agreed, items, json_in, table
 from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, bounds
 
 MOST_RANKED = 1_000  # of the search by relevance
@@ -87,7 +87,7 @@ class SemanticScholar(WebSource):
             found, token = await self.ask(
                 WebRequest("/paper/search/bulk", parameters),
                 call,
-                lambda content: (self._read(content), text(at(json_in(content), "token"))),
+                lambda content: (self._read(content), first(json_in(content), "token")),
             )
             yield found
             if not token:
@@ -105,7 +105,7 @@ class SemanticScholar(WebSource):
         parameters = {"fields": FIELDS, "limit": str(min(limit, MOST_RANKED))}
 
         def links(paper: str) -> WebRequest:
-            return WebRequest(f"/paper/{paper}/{path}", parameters, absent=b'{"data": []}')
+            return WebRequest(f"/paper/{paper}/{path}", parameters)
 
         return await self.follow_requests(ids, links, call)
 
