@@ -7,7 +7,7 @@ records, so its papers need no index of this project. `merging.py` merges the pa
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from indexer.analysis import Decompound
 from indexer.corpora.papers import Paper
@@ -16,14 +16,14 @@ from retriever.queries.filters import Filters
 
 ANALYZER = "bilingual"  # for the tokens in queries, and for the papers found
 DECOMPOUND: Decompound = "discard"
+LinkKind = Literal["reference", "citing"]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFeatures:
     """The features of a source besides searching; callers work without the missing ones."""
 
-    references: bool = False  # finds the papers that a paper refers to
-    citing: bool = False  # finds the papers that refer to a paper
+    references: bool = False  # finds the papers that a paper refers to, and those that refer to it
     dois: bool = False  # finds papers by their DOIs
     frequencies: bool = False  # counts the papers that contain a word
     citation_counts: bool = False  # counts its own papers that refer to a paper
@@ -83,12 +83,8 @@ class Source(Protocol):
         del dois
         return {}
 
-    async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return for each paper at most `limit` papers that it refers to; empty without the feature."""
-        ...
-
-    async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return for each paper at most `limit` papers that refer to it; empty without the feature."""
+    async def linked(self, kind: LinkKind, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return for each paper at most `limit` references, or citing papers; empty without the feature."""
         ...
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:

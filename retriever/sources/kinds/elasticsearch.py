@@ -29,11 +29,11 @@ from indexer.corpora.readers.scienceon import BETWEEN_AUTHORS
 from indexer.settings import BaseUrl, ElasticsearchServer, IndexerSettings
 from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term
 from retriever.queries.filters import Filters
-from retriever.sources import SourceFeatures
+from retriever.sources import LinkKind, SourceFeatures
 from retriever.sources.settings import SourceSettings
 from retriever.sources.web.client import Call, NoAnswer, WebClient, WebRequest
 from retriever.sources.web.records import at, items, json_in, paper_of, table
-from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource
+from retriever.sources.web.source import AskedQuery, Linked, Page, WebSource
 
 if TYPE_CHECKING:
     import httpx
@@ -297,9 +297,7 @@ class ElasticsearchSource(WebSource):
         )
         super().__init__(name, settings, client=client)
         linked = bool(settings.fields.references)
-        self.features = SourceFeatures(
-            references=linked, citing=linked, frequencies=True, private=settings.private
-        )
+        self.features = SourceFeatures(references=linked, frequencies=True, private=settings.private)
         self.service = f"Elasticsearch at {settings.url}" if settings.private else "Elasticsearch"
         self._path = f"/{quote(settings.index, safe='*,-+.:')}"
         named = settings.fields.by_role
@@ -355,8 +353,8 @@ class ElasticsearchSource(WebSource):
         body = self._body(_with_values(self.settings.fields.id, ids), len(ids))
         return self._request(body | {"_source": fields})
 
-    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        if direction == "references":
+    async def _follow(self, kind: LinkKind, ids: Sequence[str], limit: int, call: Call) -> Linked:
+        if kind == "reference":
             return await self.follow_references(ids, limit, call)
         asked = {self._write(Exact("references", (each,)), Filters(), call): limit for each in ids}
         return dict(zip(ids, await self._find(asked, call), strict=True))

@@ -24,6 +24,7 @@ from retriever.sources import (
     ANALYZER,
     DECOMPOUND,
     LinkedPapers,
+    LinkKind,
     Source,
     SourceAnswer,
     SourceFeatures,
@@ -32,7 +33,6 @@ from retriever.sources.settings import SourceSettings
 
 BODY = "body"
 T = TypeVar("T")
-Follow = Callable[[SearchIndex, Sequence[str], int], dict[str, list[str]]]
 
 
 class Settings(SourceSettings):
@@ -69,7 +69,7 @@ class IndexSource(Source):
     def features(self) -> SourceFeatures:
         """All features, except references if passages are indexed."""
         papers = _holds_papers(self._index)
-        return SourceFeatures(references=papers, citing=papers, frequencies=True, citation_counts=papers)
+        return SourceFeatures(references=papers, frequencies=True, citation_counts=papers)
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
         """Answer many queries in one call to the engine, and read the papers in another."""
@@ -116,15 +116,10 @@ class IndexSource(Source):
         """Return records by id."""
         return await self._index.run(self._read, ids)
 
-    async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return the references of papers that are in the index, in their order."""
-        return await self._linked(references, ids, limit)
+    async def linked(self, kind: LinkKind, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return the references of papers that are in the index, in their order, or the citing papers."""
+        follow = references if kind == "reference" else cited_by
 
-    async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return the papers of the index that refer to papers."""
-        return await self._linked(cited_by, ids, limit)
-
-    async def _linked(self, follow: Follow, ids: Sequence[str], limit: int) -> LinkedPapers:
         def of(index: SearchIndex) -> LinkedPapers:
             if not _holds_papers(index):
                 return LinkedPapers()
@@ -134,7 +129,7 @@ class IndexSource(Source):
                 paper_id: tuple(papers[other] for other in others if other in papers)
                 for paper_id, others in linked.items()
             }
-            return LinkedPapers(found, requests=2)  # maximum: long abstracts are read again
+            return LinkedPapers(found, requests=2)
 
         return await self._index.run(of)
 

@@ -11,12 +11,12 @@ from pydantic import Field
 
 from indexer.corpora.readers.mapping import paper_record
 from indexer.corpora.readers.services import OPENALEX
-from retriever.sources import SourceFeatures
+from retriever.sources import LinkKind, SourceFeatures
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, in_address
 from retriever.sources.web.client import Call, WebRequest
 from retriever.sources.web.records import agreed, items, json_in, table
-from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, bounds
+from retriever.sources.web.source import AskedQuery, Linked, Page, WebSource, bounds
 
 PER_PAGE = 100
 FIELDS = (
@@ -40,7 +40,7 @@ class OpenAlex(WebSource):
 
     settings: Settings
     service = "OpenAlex"
-    features = SourceFeatures(references=True, citing=True, dois=True, private=False)
+    features = SourceFeatures(references=True, dois=True, private=False)
     syntax = Syntax(titles=False, length=in_address, longest=3_500)  # a whole address may have about 4 KB
     identifiers = WORK
     batch = per_page = PER_PAGE
@@ -64,8 +64,8 @@ class OpenAlex(WebSource):
         asked = {"filter": filters} if filters else {}
         return WebRequest("/works", {"per_page": str(PER_PAGE), "select": FIELDS} | asked | parameters | key)
 
-    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        if direction == "citing":
+    async def _follow(self, kind: LinkKind, ids: Sequence[str], limit: int, call: Call) -> Linked:
+        if kind == "citing":
             sorted_ = {"sort": "cited_by_count:desc", "per_page": str(min(PER_PAGE, limit))}
             return await self.follow_requests(ids, lambda each: self._works(f"cites:{each}", **sorted_), call)
         return await self.follow_references(ids, limit, call)

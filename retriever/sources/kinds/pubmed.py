@@ -21,17 +21,17 @@ from indexer.corpora.readers.mapping import first, texts
 from indexer.corpora.readers.pubmed import article_as_paper
 from indexer.corpora.readers.xml_records import text_in
 from retriever.queries.boolean import AnalysedField
-from retriever.sources import SourceFeatures
+from retriever.sources import LinkKind, SourceFeatures
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax
 from retriever.sources.web.client import FORM, Call, NoAnswer, WebRequest
 from retriever.sources.web.records import at, items, json_in, table, xml_in
-from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, bounds
+from retriever.sources.web.source import AskedQuery, Linked, Page, WebSource, bounds
 
 MOST_IDS = 9_999  # of a search
 LATEST = 3000  # the end of an open range of years
 PMID = re.compile(r"[1-9][0-9]{0,9}")
-LINKS = {"references": "pubmed_pubmed_refs", "citing": "pubmed_pubmed_citedin"}
+LINKS = {"reference": "pubmed_pubmed_refs", "citing": "pubmed_pubmed_citedin"}
 TAGS: Mapping[AnalysedField, str] = {"text": "tiab", "title": "ti", "heading": "mh"}
 
 
@@ -48,7 +48,7 @@ class PubMed(WebSource):
 
     settings: Settings
     service = "PubMed"
-    features = SourceFeatures(references=True, citing=True, private=False)
+    features = SourceFeatures(references=True, private=False)
     syntax = Syntax(word=lambda words, field: f'"{words}"[{TAGS[field]}]', longest=4_000)
     identifiers = PMID
     batch = 200
@@ -74,8 +74,8 @@ class PubMed(WebSource):
     def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return self._form("efetch", {"id": ",".join(ids), "retmode": "xml"})
 
-    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        link = LINKS[direction]
+    async def _follow(self, kind: LinkKind, ids: Sequence[str], limit: int, call: Call) -> Linked:
+        link = LINKS[kind]
         form = {"dbfrom": "pubmed", "cmd": "neighbor", "linkname": link, "retmode": "json"}
         links = await self.ask(self._form("elink", form, ids), call, partial(read_links, link))
         return await self.follow_ids({each: links[each][:limit] for each in ids if each in links}, call)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from base.net.user_agent import user_agent
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Paper
@@ -14,14 +14,13 @@ from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import And, Exact, Query, Range
 from retriever.queries.filters import Filters, satisfies
-from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures
+from retriever.sources import LinkedPapers, LinkKind, Source, SourceAnswer, SourceFeatures
 from retriever.sources.settings import SourceSettings, WebSettings
 from retriever.sources.web.boolean import Syntax, write_query
 from retriever.sources.web.client import Call, NoAnswer, WebClient, WebRequest
 from retriever.sources.web.records import paper_of
 
 Result = TypeVar("Result")
-Direction = Literal["references", "citing"]
 Page = Sequence[Paper | None]  # None for an unusable record
 Linked = Mapping[str, Page]  # by id
 DOIS = 50  # per request: an address has room for about a hundred
@@ -79,14 +78,14 @@ class WebSource(Source):
 
     A kind sets the class variables and defines `_read`, which raises NoAnswer for an answer without records,
     `_page_request` (a query, and at most `size` papers behind the first `start`, by relevance) and
-    `_id_request`; `dois` needs `_doi_request`, and `references` and `citing` need `_follow`.
+    `_id_request`; the feature `dois` needs `_doi_request`, and `references` needs `_follow`.
     """
 
     _read: Callable[[bytes], Page]
     _page_request: Callable[[AskedQuery, int, int], WebRequest]
     _id_request: Callable[[Sequence[str]], WebRequest]  # at most `batch` ids
     _doi_request: Callable[[Sequence[str]], WebRequest]  # at most `DOIS`
-    _follow: Callable[[Direction, Sequence[str], int, Call], Awaitable[Linked]]
+    _follow: Callable[[LinkKind, Sequence[str], int, Call], Awaitable[Linked]]
 
     service: str  # its common name
     features = SourceFeatures(private=False)
@@ -218,20 +217,13 @@ class WebSource(Source):
         pages = await self.ask_all(map(request, batches), call)
         return [paper for page in pages for paper in page or () if paper]
 
-    async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return for each paper at most `limit` papers that it refers to."""
-        return await self._linked("references", ids, limit) if self.features.references else LinkedPapers()
-
-    async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return for each paper at most `limit` papers that refer to it."""
-        return await self._linked("citing", ids, limit) if self.features.citing else LinkedPapers()
-
-    async def _linked(self, direction: Direction, ids: Sequence[str], limit: int) -> LinkedPapers:
+    async def linked(self, kind: LinkKind, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return for each paper at most `limit` references, or citing papers."""
         known = self._known(ids)
-        if not known or limit < 1:
+        if not known or not self.features.references:
             return LinkedPapers()
         with self._calling() as call:
-            followed = await self._follow(direction, known, limit, call)
+            followed = await self._follow(kind, known, limit, call)
             papers = {each: tuple(filter(None, linked))[:limit] for each, linked in followed.items()}
             call.require(any(papers.values()))
         return LinkedPapers(papers, call.all_notes(len(known)), call.requests)

@@ -90,8 +90,8 @@ def test_references_are_named_in_the_order_of_the_record(index):
 
 def test_a_source_that_is_an_index_follows_the_graph(index):
     source = IndexSource(NAME, index)
-    cited = asyncio.run(source.references(["NEW", "해마"], 10))
-    citing = asyncio.run(source.citing(["OLD"], 10))
+    cited = asyncio.run(source.linked("reference", ["NEW", "해마"], 10))
+    citing = asyncio.run(source.linked("citing", ["OLD"], 10))
 
     assert {name: [each.title for each in of] for name, of in cited.papers.items()} == {
         "NEW": ["Counting from the air", "Sea ice and its floes"],

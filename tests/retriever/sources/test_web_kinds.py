@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -52,8 +51,8 @@ CALLS: dict[str, Call] = {
     "search words": search(WORDS),
     "search without": search(NO_COWS),
     "search headings": search(HEADINGS, Filters()),
-    "references": lambda source: source.references(["W101", "W102"], 10),
-    "citing": lambda source: source.citing([EXCHANGES[source.name.removeprefix("my-")].ids[0]], 5),
+    "references": lambda source: source.linked("reference", ["W101", "W102"], 10),
+    "citing": lambda source: source.linked("citing", EXCHANGES[source.name.removeprefix("my-")].ids[:1], 5),
 }
 
 
@@ -146,14 +145,6 @@ def test_a_query_that_is_too_long_loses_its_last_words_and_no_exclusion(kind: st
     assert "소" in written.text
     assert written.notes[0].startswith("a query was too long for the service and lost its last ")
     assert written.notes[0].endswith(" of 900 words")
-
-
-def test_exclusions_of_each_alternative_are_sent_and_lost_with_its_words() -> None:
-    pairs = [("aa", "y"), ("bb", "w"), ("cc", "v")]
-    query = Or(tuple(And((term(word), Not(term(other)))) for word, other in pairs))
-    syntax = offline("semantic_scholar").syntax
-    assert write_query(query, syntax).text == "(aa -y) | (bb -w) | (cc -v)"
-    assert write_query(query, replace(syntax, longest=20)).text == "(aa -y) | (bb -w)"
 
 
 def read(kind: str, content: bytes) -> Page:
