@@ -102,8 +102,7 @@ class KeptSource(Source):
         return self.declared.limited(self)
 
     search, papers, papers_by_doi = map(_passing, ("search", "papers", "papers_by_doi"))
-    references, citing = map(_passing, ("references", "citing"))
-    frequencies, citation_counts = map(_passing, ("frequencies", "citation_counts"))
+    linked, frequencies, citation_counts = map(_passing, ("linked", "frequencies", "citation_counts"))
 
     async def close(self) -> None:
         """Close the source if it is open."""
@@ -186,7 +185,7 @@ class OfferedSources:
                 return []
             answered = await ask_sources(sources, lambda source: source.papers(list(wanted[source.name])))
         found = {
-            wanted[name][own]: {"doc_id": wanted[name][own], **paper.paper.record()}
+            wanted[name][own]: {"doc_id": wanted[name][own], **paper.record()}
             for name, papers in answered.answers.items()
             for own, paper in papers.items()
             if own in wanted[name]

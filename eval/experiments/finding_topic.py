@@ -126,7 +126,7 @@ class FindingTopic:
         index = index_as_source(materials.index.manifest.name, materials.index)
         indexed = await index.sources[0].source.papers(list(grades))
         records = {paper_id: known[paper_id] for paper_id in grades if paper_id in known}
-        records |= {paper_id: found.paper for paper_id, found in indexed.items()}
+        records |= indexed
         day = materials.lines[topic.query_id].date
         return cls(topic, day, JudgedPapers.of(grades, records, held=indexed), index)
 

@@ -23,7 +23,7 @@ from base.records import adapter
 from eval.errors import BadBenchmark
 from eval.kept import as_json
 from indexer.corpora.papers import Paper
-from retriever.sources import SourceAnswer, SourcePaper
+from retriever.sources import SourceAnswer
 from retriever.sources.merging import MergedPaper, merge
 
 Identity: TypeAlias = tuple[str, str]  # the name of the index or source, and the id of a paper in it
@@ -193,9 +193,7 @@ def candidates_of(rankings: Sequence[Ranked], places: Sequence[str]) -> list[Can
             at = FoundAt(each.place, each.method, rank)
             found.setdefault(identity, {})[each.place, each.method] = at
     answers = {
-        source: SourceAnswer((tuple(map(SourcePaper, papers.values())),))
-        for source, papers in records.items()
-        if papers
+        source: SourceAnswer((tuple(papers.values()),)) for source, papers in records.items() if papers
     }
     candidates = []
     for merged in merge(answers, {}, several=True).papers.values():

@@ -4,7 +4,7 @@ The places are an index, sources, or both; each is searched separately.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -185,12 +185,11 @@ def _ranking(name: str, index: OpenIndex, request: SearchRequest, settings: Sett
                 raise SourceFailed("; ".join(ranked.applied.failures))
             ids = [paper_id for paper_id, _ in ranked.hits]
             # Passages have records too, if the index holds passages without papers.
-            found: Mapping[str, Any]
             if isinstance(version.engine, SourcesEngine):
-                found = version.engine.found
+                found = {each: merged.paper for each, merged in version.engine.found.items()}
             else:
                 found = await IndexSource(name, version).papers(ids)
-            return [(name, found[each].paper) for each in ids if each in found], ()
+            return [(name, found[each]) for each in ids if each in found], ()
 
         return await index.ask(of_version)
 

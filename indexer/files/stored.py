@@ -34,6 +34,8 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
     titles, identifiers = (paper.title, paper.title2), (paper.doi, paper.id, paper.url)
     kind = (paper.model_extra or {}).get("type")
     unread = unread_values(paper.authors, kind, titles, paper.journal, identifiers)
+    is_chunked = [passage.part for passage in passages].count("abstract") > 1
+    record = _paper_record(paper, without_abstract=not is_chunked)
     return [
         StoredPassage(
             passage_id=passage.passage_id,
@@ -47,7 +49,7 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
             source=normalize("NFC", paper.source),
             incomplete=incomplete,
             title2=paper.title2 if order == 0 else "",
-            record=_paper_record(paper) if order == 0 else "",
+            record=record if order == 0 else "",
             **unread,
         )
         for order, passage in enumerate(passages)
@@ -73,11 +75,12 @@ def exact_values(texts: Iterable[object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value in values if 0 < len(value) <= LONGEST_VALUE))
 
 
-def _paper_record(paper: "Paper") -> str:
-    """Return the record as JSON, without the texts stored in passages."""
+def _paper_record(paper: "Paper", *, without_abstract: bool) -> str:
+    """Return the record as JSON, without the title and the abstract that its first passage has."""
     record = paper.record()
     record.pop("title", None)
-    record.pop("abstract", None)
+    if without_abstract:
+        record.pop("abstract", None)
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -11,7 +11,7 @@ from indexer.analysis import make_analyzer
 from indexer.analysis.packing import PassageTokens
 from indexer.corpora.papers import Paper
 from indexer.files.schema import StoredPassage
-from retriever.citing.styles import chicago_range, minimal_range, two_digit_range
+from retriever.citing.styles import minimal_range, two_digit_range
 from retriever.conditions import find_conditions, without_words
 from retriever.duplicates import without_duplicates
 from retriever.errors import BadExpression
@@ -20,7 +20,7 @@ from retriever.queries.expert import parse_expression
 from retriever.queries.filters import parse_language, parse_years
 from retriever.reference import web_address
 from retriever.relevance.paper_ranking import highest_expected_f
-from retriever.sources import SourceAnswer, SourcePaper
+from retriever.sources import SourceAnswer
 from retriever.sources.kinds.elasticsearch import Settings, paper_in
 from retriever.sources.merging import merge
 from retriever.sources.web.boolean import plain_words
@@ -83,7 +83,7 @@ def hit(name, record):
 
 
 def answer(record):
-    return SourceAnswer(((SourcePaper(Paper.model_validate(record), None),),))
+    return SourceAnswer(((Paper.model_validate(record),),))
 
 
 def are_merged(one, other):
@@ -95,7 +95,7 @@ def from_elasticsearch(record, names):
     values = {"kind": "elasticsearch", "url": "http://127.0.0.1:9200", "index": "books", "fields": FIELDS}
     found = paper_in(Settings.model_validate(values), "library", {"_id": "B1", "_source": record})
     assert found
-    return [getattr(found.paper, name) for name in names.split()]
+    return [getattr(found, name) for name in names.split()]
 
 
 def fields_and_phrases(question):
@@ -111,7 +111,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     "expected_f": (highest_expected_f, 1),
     "expression": (lambda expression: shape(parse_expression(expression, BILINGUAL)), 1),
     "language": (parse_language, 1),
-    "page_range": (lambda text: (minimal_range(text), two_digit_range(text), chicago_range(text)), 1),
+    "page_range": (lambda text: (minimal_range(text), two_digit_range(text)), 1),
     "plain_words": (plain_words, 1),
     "refused_expression": (place_of_error, 1),
     "same_hit": (lambda one, other: len(without_duplicates([hit("A", one), hit("B", other)])) == 1, 2),

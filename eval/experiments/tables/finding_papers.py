@@ -125,7 +125,7 @@ async def query_list(
         [source], lambda asked: asked.search([(query, k) for query in queries], filters=filters)
     )
     merged = merge(given.answers, {}, several=False)
-    ranked = [[paper_id for paper_id, _ in found] for found in merged.found]
+    ranked = merged.found
     ids = ranked[0] if len(ranked) == 1 else [each.item for each in reciprocal_rank_fusion(ranked)]
     return [merged.papers[paper_id].paper for paper_id in ids[:k]]
 
@@ -136,7 +136,7 @@ async def _by_method(asked: FindingTopic) -> list[str]:
     request = SearchRequest(topic.question, k=_requested(asked), collapse=True)
     ranked = await rank(topic.materials.index, request, topic.settings)
     papers = await asked.index.sources[0].source.papers([paper_id for paper_id, _ in ranked.hits])
-    found = (papers[paper_id].paper for paper_id, _ in ranked.hits if paper_id in papers)
+    found = (papers[paper_id] for paper_id, _ in ranked.hits if paper_id in papers)
     return asked.ids(found, own_id=True)[: topic.call.k]
 
 

@@ -69,7 +69,7 @@ async def pairs_of_topic(topic: Topic) -> TopicResult:
     others = sorted({paper_id for of in qrels.values() for paper_id in of} - grades.keys())
     sampled = draw.sample(others, min(call.negatives, len(others)))
     indexed = await asked.index.sources[0].source.papers([*judged, *sampled])
-    papers = {each: indexed[each].paper for each in (*judged, *sampled) if each in indexed}
+    papers = {each: indexed[each] for each in (*judged, *sampled) if each in indexed}
     relevant = {each for each in judged if grades[each] >= call.grade and each in papers}
     rows, failures, replaced = {EVERY: set_counts(papers, relevant)}, list[str](), dict[str, int]()
     for name in JUDGES if papers else ():
