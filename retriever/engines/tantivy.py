@@ -15,7 +15,7 @@ from indexer.files.stored import open_searcher
 from indexer.forward.columns import ForwardColumns
 from indexer.forward.lexicon import Lexicon
 from indexer.versions.store.build_folder import FORWARD, LEXICON
-from retriever.engines import Engine, EngineHit, NumberedRows, TermScore
+from retriever.engines import Engine, EngineHit, NumberedRows
 from retriever.engines.tantivy_passages import StoredPassages
 from retriever.engines.tantivy_queries import compiled, filtered
 from retriever.engines.tantivy_search import BestHits, Satisfying
@@ -118,13 +118,6 @@ class TantivyEngine(Engine):
         """Return the number of passages that contain each token."""
         del texts  # the index holds tokens
         return self._lexicon.frequencies(tokens)
-
-    def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
-        """Explain the score of a passage of the index, token by token."""
-        from retriever.engines.tantivy_explaining import explain
-
-        with self._describing_damage():
-            return explain(self._searcher, query, passage_id)
 
     def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the exact cosines of a vector with the given passages; skips passages without a vector."""
