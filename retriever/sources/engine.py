@@ -211,10 +211,6 @@ class SourcesEngine(Engine):
         """Raise SourceFailed: the papers found are too few to count."""
         raise SourceFailed("papers of sources are not counted by their fields")
 
-    def explain(self, *_: object) -> NoReturn:
-        """Raise SourceFailed: the sources score by themselves."""
-        raise SourceFailed("scores of sources are not explained")
-
     def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosines of a vector with passages of the pool; skips passages without a vector."""
         with self._lock:

@@ -18,11 +18,10 @@ from indexer.forward.building import packed_row
 from indexer.forward.lexicon import Lexicon, LexiconBuilder, TokenCounts, lexicon_bytes
 from indexer.forward.rows import PassageRows
 from retriever.engines import EngineHit, NumberedRows, numbered_rows
-from retriever.engines.explaining import leaves
 from retriever.engines.ordering import BY_PAPER, SCORE_DECIMALS, by_score, first_of_each_paper, rounded_cosine
 from retriever.engines.term_statistics import TermStatistics
 from retriever.formula import Scores, TokenPlaces, bm25
-from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Query, Range, Term, leaves
 from retriever.queries.filters import Filters
 
 Mask = NDArray[np.bool_]
