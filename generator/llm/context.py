@@ -74,7 +74,8 @@ def fit(
     if share < LEAST_SHARE:
         raise ContextTooSmall(
             f"the prompt is longer than the model's context: without passages it has about {frame:,} tokens, "
-            f"and there is room for {max(room, 0):,}. Lower SHRAG_LLM__MAX_TOKENS, or configure a longer context at the server.",
+            f"and there is room for {max(room, 0):,}. Lower SHRAG_LLM__MAX_TOKENS, or configure a longer "
+            "context at the server.",
             attempts=0,
         )
     lengths = [_whole_sentences(passage.text, int(share * len(passage.text))) for passage in passages]
