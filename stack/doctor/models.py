@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from base.untrusted import one_line, read_json, without_key
 from generator.errors import ModelFailed
 from generator.llm.client import Client
-from generator.llm.context import is_count
 from generator.llm.model import chat_request
 from generator.pipeline import run
 from generator.settings import LanguageModelSettings
@@ -153,7 +152,7 @@ async def _model_findings(
 
 def _context(served: Any, llm: LanguageModelSettings) -> Finding:
     length, needed = llm.context_tokens or served, llm.max_tokens + PROMPT_TOKENS
-    if not is_count(length):
+    if not isinstance(length, int) or length <= 0:
         remedy = "set SHRAG_LLM__CONTEXT_TOKENS, so that no prompt exceeds it"
         return Finding("context", "warning", "the server does not report its length", "", remedy)
     found, configured = f"{length:,} tokens", f"an answer of {llm.max_tokens:,}"
