@@ -155,8 +155,8 @@ async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)
         },
         "indexes": indexes,
         "work": {
-            name: {"running": 0, "waiting": 0, **work.get(name, {}), "places": queue.slots * processes}
-            for name, queue in services.gate.queues.items()
+            name: {"running": 0, "waiting": 0, **work.get(name, {}), "places": slots.number * processes}
+            for name, slots in services.gate.slots.items()
         },
         "times": times,
         "keys": [key.as_record(now) | {"today": services.gate.days.used(key.id)} for key in keys.values()],
