@@ -82,7 +82,7 @@ def run_experiment(
         parallel: concurrent topics; by default one, and with a language model its concurrency.
 
     Raises:
-        BadTopics, BadQrels, UnitsDiffer: the inputs cannot be used, with file and line.
+        BadTopics, BadQrels: the inputs cannot be used, with file and line.
         InvalidCall: no topic has a relevant judgement, or as `check_folder`, or the folder keeps topics of a
             call with other options.
         FileBusy: another process writes into the folder.
