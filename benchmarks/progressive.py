@@ -7,10 +7,11 @@ bars. A cluster is measured too if SHRAG_ELASTICSEARCH__URL is set.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
+from typing import TypeVar
 
 from base.terminal.output import echo
 from benchmarks.corpora.generated import QUESTION_STREAM, WARM_UP_STREAM, questions
@@ -37,6 +38,7 @@ RATIOS = {  # (numerator, denominator) → bar
     (TEN, CLUSTER + TEN): 0.6,
 }
 
+T = TypeVar("T")
 Queries = Sequence[Query]
 Ask = Callable[[Queries], object]
 
@@ -65,13 +67,15 @@ def sending_apart(engine: Engine) -> Ask:
     return lambda queries: [send([query]) for query in queries]
 
 
-def measure_in_turn(variants: dict[str, Ask], asked: Sequence[Queries]) -> dict[str, list[float]]:
-    """Return the seconds of each variant for each question; the order of the variants rotates."""
+def measure_in_turn(
+    variants: Mapping[str, Callable[[T], object]], inputs: Sequence[T]
+) -> dict[str, list[float]]:
+    """Return the seconds of each variant for each input; the order of the variants rotates."""
     names, seconds = list(variants), {name: list[float]() for name in variants}
-    for number, queries in enumerate(asked):
+    for number, given in enumerate(inputs):
         for place in range(len(names)):
             name = names[(number + place) % len(names)]
-            seconds[name].append(seconds_of(lambda: variants[name](queries)))  # noqa: B023 - called at once
+            seconds[name].append(seconds_of(lambda: variants[name](given)))  # noqa: B023 - called at once
     return seconds
 
 
