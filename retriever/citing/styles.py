@@ -30,6 +30,15 @@ def shortened_range(pages: str, least: int) -> str:
     return f"{first}-{last[min(same, max(0, len(last) - least)) :]}"
 
 
+def chicago_range(pages: str) -> str:
+    """Shorten as the Chicago Manual of Style: 71-72, 100-104, 101-8, 321-28, 1496-500."""
+    found = RANGE.fullmatch(pages)
+    beyond_hundreds = int(found[1]) % 100 if found else 0
+    if not found or int(found[1]) < 100 or not beyond_hundreds:  # noqa: PLR2004 - the rule's own number
+        return pages
+    return shortened_range(pages, 1 if beyond_hundreds < 10 else 2)  # noqa: PLR2004
+
+
 minimal_range = partial(shortened_range, least=1)  # 101-8, 101-18 (Citing Medicine)
 two_digit_range = partial(shortened_range, least=2)  # 101-08, 101-18, 1496-505 (MLA Handbook)
 
@@ -56,7 +65,7 @@ STYLES = {
     style.name: style
     for style in (
         CitationStyle("apa", "year-suffix", str, quotes_titles=False),
-        CitationStyle("chicago", "year-suffix", two_digit_range, quotes_titles=True),
+        CitationStyle("chicago", "year-suffix", chicago_range, quotes_titles=True),
         CitationStyle("ieee", None, str, quotes_titles=True),
         CitationStyle("korean", "year-suffix", str, quotes_titles=False),
         CitationStyle("mla", "title-short", two_digit_range, quotes_titles=True),

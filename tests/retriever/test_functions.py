@@ -11,7 +11,7 @@ from indexer.analysis import make_analyzer
 from indexer.analysis.packing import PassageTokens
 from indexer.corpora.papers import Paper
 from indexer.files.schema import StoredPassage
-from retriever.citing.styles import minimal_range, two_digit_range
+from retriever.citing.styles import chicago_range, minimal_range, two_digit_range
 from retriever.conditions import find_conditions, without_words
 from retriever.duplicates import without_duplicates
 from retriever.errors import BadExpression
@@ -111,7 +111,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     "expected_f": (highest_expected_f, 1),
     "expression": (lambda expression: shape(parse_expression(expression, BILINGUAL)), 1),
     "language": (parse_language, 1),
-    "page_range": (lambda text: (minimal_range(text), two_digit_range(text)), 1),
+    "page_range": (lambda text: (minimal_range(text), two_digit_range(text), chicago_range(text)), 1),
     "plain_words": (plain_words, 1),
     "refused_expression": (place_of_error, 1),
     "same_hit": (lambda one, other: len(without_duplicates([hit("A", one), hit("B", other)])) == 1, 2),
