@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from base.logs import get_logger
 from base.progress import Progress, no_progress
 from base.untrusted import one_line
+from eval.kept import KeptTopics
 from eval.progress import work_through
 from eval.runs import Ranking, Run, as_written
 from generator.tracing import error_text
@@ -44,22 +45,22 @@ RankOne: TypeAlias = Callable[[str, str], Awaitable[RankedTopic]]  # of query_id
 async def rank_all(
     topics: Mapping[str, str],
     rank_one: RankOne,
+    kept: KeptTopics[RankedTopic],
     *,
-    known: Mapping[str, RankedTopic] | None = None,
-    keep: Callable[[str, RankedTopic], None] = lambda *_: None,
     at_once: int = 1,
     progress: Progress = no_progress,
 ) -> dict[str, RankedTopic]:
-    """Rank all topics except the `known` ones without failures; pass each new ranking to `keep` immediately.
+    """Rank all topics except kept ones without failures, and keep each new ranking immediately.
 
-    An incomplete ranking that is known stays if the question fails now. Raises as `work_through`.
+    An incomplete ranking that is kept stays if the question fails now. Raises as `work_through`.
     """
-    before = known or {}
+    before = dict(kept.topics)
     found = {query_id: topic for query_id, topic in before.items() if not topic.failures}
 
     async def ranked(query_id: str, question: str) -> None:
         found[query_id] = await rank_one(query_id, question)
-        keep(query_id, found[query_id])
+        if found[query_id].ranking is not None:  # another one is repeated
+            kept.keep(query_id, found[query_id])
 
     def not_ranked(query_id: str, error: Exception) -> None:
         log.warning("question not ranked", query_id=query_id, error=repr(error))

@@ -1,7 +1,6 @@
 """Strategies of a run's topics: from a file, from the language model, or from statistics."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,32 +17,18 @@ from retriever.request import SearchRequest
 from retriever.strategy import Strategy, read_strategies
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedStrategies:
-    """The strategies of a file, by query_id, and the file, which is read once."""
+def read_recorded(path: Path, topics: Iterable[str]) -> tuple[dict[str, Strategy], Input]:
+    """Read the strategies of topics by query_id; return also the file.
 
-    strategies: Mapping[str, Strategy]
-    file: Input
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """The record of the file: path, SHA-256 and origins."""
-        origins = sorted({strategy.origin for strategy in self.strategies.values()})
-        return {"source": "recorded", **self.file.record, "origins": origins}
-
-    @classmethod
-    def read(cls, path: Path, topics: Iterable[str]) -> "RecordedStrategies":
-        """Read the strategies of topics.
-
-        Raises:
-            InvalidCall: the file cannot be read, has an invalid line, or lacks a topic.
-        """
-        file = Input(path)
-        read = read_strategies(path, file.update)
-        if missing := [query_id for query_id in topics if query_id not in read]:
-            count = counted(len(missing), "topic")
-            raise InvalidCall(f"{path} has no strategy for {count}; the first is {missing[0]}")
-        return cls(read, file)
+    Raises:
+        InvalidCall: the file cannot be read, has an invalid line, or lacks a topic.
+    """
+    file = Input(path)
+    read = read_strategies(path, file.update)
+    if missing := [query_id for query_id in topics if query_id not in read]:
+        count = counted(len(missing), "topic")
+        raise InvalidCall(f"{path} has no strategy for {count}; the first is {missing[0]}")
+    return read, file
 
 
 async def strategy_of_topic(
@@ -70,16 +55,18 @@ async def strategy_of_topic(
 
 
 def strategist_record(
-    recorded: RecordedStrategies | None,
+    recorded: Mapping[str, Strategy],
+    file: Input | None,
     settings: LanguageModelSettings | None,
     topics: Mapping[str, RankedTopic],
 ) -> dict[str, Any]:
-    """Describe the origin of the strategies for the manifest; `settings` are the model's, if it was used.
+    """Describe the origin of the strategies for the manifest: a file, a model, or statistics.
 
     `unusable` lists the questions for which statistics replaced the model.
     """
-    if recorded:
-        return recorded.record
+    if file:
+        origins = sorted({strategy.origin for strategy in recorded.values()})
+        return {"source": "recorded", **file.record, "origins": origins}
     if settings is None:
         return {"source": "statistics"}
     prompts: dict[str, set[int]] = {}

@@ -14,12 +14,10 @@ from statistics import fmean
 from eval.experiments.comparing import Cell, Table
 from eval.experiments.report import Figure, Line, Panel
 from eval.statistics import area_under_curve, mean_of_known
-from retriever.answerability import THRESHOLD
 
 QUOTED = "quoted sentences"  # the system without a language model
 REMOVED = f"{QUOTED}, relevant papers removed"  # topics asked with and without their relevant papers
 COVERAGES = tuple(place / 10 for place in range(1, 11))
-THRESHOLDS = (0.0, *COVERAGES)
 MEASURES = (
     "An answer is an error if no relevant paper is in its evidence, so always for topics without one.",
     "Coverage: share of topics that are answered. Risk: share of these answers that are errors.",
@@ -96,35 +94,16 @@ def abstention_tables(decided: Mapping[str, Sequence[Decision]]) -> tuple[Table,
 
 
 def risk_coverage_figure(decided: Mapping[str, Sequence[Decision]]) -> Figure:
-    """Draw the risk by coverage of each system, and the answered topics by threshold.
-
-    With removed papers both panels are about quoted sentences and topics with relevant papers.
-    """
+    """Draw the risk by coverage of each system; of quoted sentences alone if papers were removed for them."""
     removed = decided.get(REMOVED)
     shown = {QUOTED: removed} if removed else decided
-    quoted = shown[QUOTED]
     curves = {name: _risks(of) for name, of in shown.items()}
-    curves["best possible order"] = best_risks([each.error for each in quoted])
-    by_coverage = [
-        Line(name, tuple(risk_at(place, of) for place in COVERAGES)) for name, of in curves.items()
-    ]
-    without = "the same, relevant papers removed" if removed else "topics without relevant papers"
-    groups = {"topics with relevant papers": True, without: False}
-    by_threshold = [
-        Line(label, tuple(fmean(each >= place for each in group) for place in THRESHOLDS))
-        for label, has_relevant in groups.items()
-        if (group := _likelihoods(quoted, has_relevant))
-    ]
-    asked = "Topics with relevant papers, searched with and without these. " if removed else ""
-    risk, answered = "risk: share of errors among the answers", "share of topics answered"
-    title = f"Answered topics by threshold (in use: {THRESHOLD})"
+    curves["best possible order"] = best_risks([each.error for each in shown[QUOTED]])
+    lines = (Line(name, tuple(risk_at(place, of) for place in COVERAGES)) for name, of in curves.items())
+    across, up = "coverage: share of topics answered", "risk: share of errors among the answers"
     return Figure(
         "risk-coverage",
-        f"{asked}Left: errors among the answers, if only the topics of highest likelihood are answered; "
-        "lower is better. Right: topics whose likelihood reaches a threshold, for quoted sentences; the "
-        "further apart the lines, the better.",
-        (
-            Panel("Risk by coverage", f"coverage: {answered}", risk, COVERAGES, tuple(by_coverage)),
-            Panel(title, "threshold of the likelihood", answered, THRESHOLDS, tuple(by_threshold)),
-        ),
+        "Errors among the answers, if only the topics of highest likelihood are answered; lower is better. "
+        + ("Topics with relevant papers, searched with and without these." if removed else ""),
+        (Panel("Risk by coverage", across, up, COVERAGES, tuple(lines)),),
     )

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from markdown_it import MarkdownIt
 
 from base.extras import extra_remedy
-from base.markup import Markup, element, html
 from base.terminal.columns import table as aligned
 from base.terminal.output import visible
 from eval.experiments.comparing import Cell, Table
@@ -32,6 +31,11 @@ td { font-variant-numeric: tabular-nums; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
 figure { margin: 1.5rem 0; }
 figure svg { max-width: 100%; height: auto; background: #fff; }
+"""
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title><style>{style}</style></head>
+<body>{body}</body></html>
 """
 
 
@@ -83,17 +87,9 @@ class Outcome:
         """The main numbers by name, for a comparison with published values."""
         return {
             name: value
-            for of in (*(table.main for table in self.tables), self.numbers)
+            for of in (self.numbers, *(table.main for table in self.tables))
             for name, value in of.items()
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The title of a report, and its paragraphs."""
-
-    title: str
-    paragraphs: Sequence[str]
 
 
 def formatted(cell: Cell) -> str:
@@ -116,9 +112,9 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str
     return "\n".join(f"| {' | '.join(line)} |" for line in (columns, ["---"] * len(columns), *rows))
 
 
-def as_markdown(report: Report, outcome: Outcome) -> str:
-    """Format title, paragraphs, tables without times, the files of figures, and notes."""
-    parts = [f"# {report.title}", *report.paragraphs]
+def as_markdown(paragraphs: Sequence[str], outcome: Outcome) -> str:
+    """Format paragraphs, tables without times, the files of figures, and notes."""
+    parts = [*paragraphs]
     for table in outcome.tables:
         if table.timed:  # differs in a repetition
             continue
@@ -141,23 +137,16 @@ def _in_cell(text: str) -> str:
     return _in_markdown(text).replace("|", "\\|")
 
 
-def as_page(report: Report, outcome: Outcome, drawings: Mapping[str, bytes]) -> str:
+def as_page(paragraphs: Sequence[str], outcome: Outcome, drawings: Mapping[str, bytes]) -> str:
     """Return the report as a page, with the figures as inline SVG."""
-    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(as_markdown(report, outcome))
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    body = markdown.render(as_markdown(paragraphs, outcome))
     for figure in outcome.figures:
-        image = f'<img src="figures/{figure.name}.png" alt="{escape(figure.title)}" />'
+        title = escape(figure.title)
         drawing = drawings[f"{figure.name}.svg"].decode().partition("?>")[2].partition(">")[2]
-        body = body.replace(
-            image, f"<figure>{drawing}<figcaption>{escape(figure.title)}</figcaption></figure>"
-        )
-    head = html(
-        element("meta", {"charset": "utf-8"}),
-        element("meta", {"name": "viewport", "content": "width=device-width"}),
-        element("title", None, report.title),
-        element("style", None, Markup(STYLE)),
-    )
-    page = element("html", {"lang": "en"}, element("head", None, head), element("body", None, Markup(body)))
-    return f"<!doctype html>\n{page}\n"
+        image = f'<img src="figures/{figure.name}.png" alt="{title}" />'
+        body = body.replace(image, f"<figure>{drawing}<figcaption>{title}</figcaption></figure>")
+    return PAGE.format(title=escape(paragraphs[0].removeprefix("# ")), style=STYLE, body=body)
 
 
 def drawable(outcome: Outcome) -> Outcome:

@@ -12,7 +12,7 @@
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,20 @@ from base.amounts import counted
 from base.errors import InvalidCall
 from base.versions import checkout_commit
 from eval.experiments.comparing import Record
-from eval.experiments.report import Outcome, Report, drawable
-from eval.experiments.running import FORMAT, check_folder, json_lines, write_files
-from eval.judging.benchmark import FILE, Benchmark
-from eval.judging.stages import Results, funnel_figure, missed
+from eval.experiments.report import Outcome, drawable
+from eval.experiments.running import check_folder, json_lines, write_files
+from eval.judging.benchmark import FILE, Assessment, Benchmark, Pair
+from eval.judging.stages import (
+    Stage,
+    agreement_table,
+    all_stages,
+    assessors_table,
+    final_grades,
+    funnel_figure,
+    methods_table,
+    missed,
+    stages_table,
+)
 from eval.manifest import file_record, software
 from eval.score_commands import first_ids
 from indexer.corpora.papers import language_of
@@ -39,52 +49,59 @@ DESCRIPTION = (
 
 def write_benchmark(benchmark: Benchmark, out: Path, precedence: Sequence[str]) -> tuple[Outcome, list[str]]:
     """Write the finished benchmark; return its tables, and the names of the files."""
-    results = Results.of(benchmark, precedence)
     if unknown := [name for name in precedence if name not in benchmark.assessments]:
         raise InvalidCall(f"{benchmark.path} has no assessor {unknown[0]!r}")
-    if not results.grades:
+    grades = final_grades(benchmark, precedence)
+    if not grades:
         raise InvalidCall(
             f"no paper of {benchmark.path} is graded", remedy="grade papers with `shrag benchmark confirm`"
         )
     if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(benchmark.path)):
         raise InvalidCall(f"{out} is in the folder of the benchmark", remedy="name another folder")
     check_folder(out, NAME, [str(benchmark.path / FILE)])
-    outcome = drawable(Outcome(tuple(results.tables()), (funnel_figure(results),), tuple(_notes(results))))
+    stages = all_stages(benchmark, grades)
+    tables = (
+        stages_table(benchmark, stages),
+        methods_table(benchmark, stages[-2].pairs, grades),
+        assessors_table(benchmark.assessments),
+        agreement_table(benchmark.assessments),
+    )
+    filled = tuple(table for table in tables if table.rows)
+    notes = tuple(_notes(benchmark, stages, grades))
+    outcome = drawable(Outcome(filled, (funnel_figure(stages),), notes))
     # In the format of an experiment's manifest (`experiment diff`).
     record = {
-        "format": FORMAT,
         "experiment": NAME,
         "call": {"assessor": list(precedence)},
         "inputs": {FILE: file_record(benchmark.path / FILE)},
-        "seed": benchmark.made.seed,
         "assessors": list(benchmark.assessments),
         "calls": list(map(asdict, benchmark.calls)),
         **software(models=False),
         "commit": checkout_commit(),
     }
-    topics, qrels, provenance = _judgements(results)
+    topics, qrels, provenance = _judgements(benchmark, stages, grades)
     files = {
         "topics.jsonl": json_lines(topics),
         "qrels.txt": "".join(qrels).encode(),
         "provenance.jsonl": json_lines(provenance),
     }
-    return outcome, write_files(out, record, outcome, Report("Benchmark", [DESCRIPTION]), files)
+    return outcome, write_files(out, record, outcome, ("# Benchmark", DESCRIPTION), files)
 
 
-def _notes(results: Results) -> Iterator[str]:
-    benchmark, stages = results.benchmark, results.stages
-    for stage in stages:
+def _notes(benchmark: Benchmark, stages: Sequence[Stage], grades: Mapping[Pair, Assessment]) -> Iterator[str]:
+    pooled, passed, confirmed = stages[0], stages[-2], stages[-1]
+    for stage in stages[:-1]:
         if stage.judged < stage.of:
             yield f"The stage {stage.name} is incomplete: {stage.judged:,} of {stage.of:,} papers are judged."
-    if waiting := len(stages[-1].pairs) - results.confirmed.judged:
+    if waiting := confirmed.of - confirmed.judged:
         yield f"{counted(waiting, 'paper')} that passed all stages are not graded; the qrels lack them."
-    graded = {query_id for query_id, _ in results.grades}
+    graded = {query_id for query_id, _ in grades}
     if missing := len(benchmark.selected) - len(graded):
         yield f"{counted(missing, 'question')} without a graded paper: left out of the topics."
-    if without := sorted(graded - {query_id for query_id, _ in results.relevant}):
+    if without := sorted(graded - {query_id for (query_id, _), each in grades.items() if each.grade}):
         yield f"{counted(len(without), 'question')} without a relevant paper ({first_ids(without)})."
-    if estimate := missed(stages[0].pairs, stages[-1].pairs, results.grades):
-        found = len(results.confirmed.pairs)
+    if estimate := missed(pooled.pairs, passed.pairs, grades):
+        found = len(confirmed.pairs)
         recall = 100 * found / (found + estimate.estimate) if found + estimate.estimate else 100.0
         yield (
             f"Of {estimate.dropped:,} dropped papers {estimate.graded:,} are graded, {estimate.relevant:,} "
@@ -99,30 +116,31 @@ def _notes(results: Results) -> Iterator[str]:
         )
 
 
-def _judgements(results: Results) -> tuple[list[Record], list[str], list[Record]]:
+def _judgements(
+    benchmark: Benchmark, stages: Sequence[Stage], graded: Mapping[Pair, Assessment]
+) -> tuple[list[Record], list[str], list[Record]]:
     """Return the topics with a grade, the lines of the qrels by question and id, and the provenance.
 
     Each record of a paper in the index has its grade.
     """
-    benchmark, pooled = results.benchmark, results.benchmark.pooled_from
-    passed = {stage.name: set(stage.pairs) for stage in results.stages}
+    pooled, judges = benchmark.pooled_from, [(stage, set(stage.pairs)) for stage in stages if stage.scores]
     topics, qrels, provenance = list[Record](), list[str](), list[Record]()
     for query_id, candidates in benchmark.candidates.items():
         grades: dict[str, int] = {}
         for candidate in candidates:
             pair, paper = (query_id, candidate.key), candidate.paper
             ids = candidate.judged_ids(pooled["index"], several=len(pooled["places"]) > 1)
-            graded = results.grades.get(pair)
-            if graded:
-                grades |= dict.fromkeys(ids, graded.grade)
+            grade = graded[pair].grade if pair in graded else None
+            if grade is not None:
+                grades |= dict.fromkeys(ids, grade)
             record: dict[str, Any] = {"query_id": query_id, "ids": ids}
             record |= {name: value for name in DESCRIBED if (value := getattr(paper, name))}
             record["pooled"] = [asdict(at) for at in candidate.found]
-            for stage, scores in results.scores.items():
-                each = scores.get(pair)
-                record[stage] = each and {
+            for stage, passed in judges:
+                each = stage.scores.get(pair)
+                record[stage.name] = each and {
                     "score": each.score,
-                    "passed": pair in passed[stage],
+                    "passed": pair in passed,
                     "judge": each.judge,
                     "by": each.by,
                     "prompt": each.prompt or None,
@@ -134,9 +152,9 @@ def _judgements(results: Results) -> tuple[list[Record], list[str], list[Record]
                 for name, of in benchmark.assessments.items()
                 if pair in of
             ]
-            provenance.append({**record, "grade": graded.grade if graded else None})
+            provenance.append({**record, "grade": grade})
         qrels += [f"{query_id} 0 {judged_id} {grade}\n" for judged_id, grade in sorted(grades.items())]
-        if any(graded_id == query_id for graded_id, _ in results.grades):
+        if any(graded_id == query_id for graded_id, _ in graded):
             known = benchmark.questions[query_id]
             topic = {"query_id": query_id, "question": known.question}
             topic |= {"language": language_of(known.question), "origin": known.origin}

@@ -162,9 +162,6 @@ def test_an_incomplete_line_is_ranked_again_and_a_damaged_one_is_named(
     assert done.returncode == 0, done.stderr
     assert "38 questions of 40 already" in done.stderr
     assert same(partial, undisturbed)
-    kept_of(partial).write_bytes(lines[0])  # ended before its first question
-    assert shrag(*call(partial, "-k", 7), home=sample_home).returncode == 0
-    assert not kept_of(partial).exists()
 
 
 HITS = [

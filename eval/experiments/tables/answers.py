@@ -12,21 +12,17 @@ relevant.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
-from pydantic import model_validator
-from pydantic_core import PydanticCustomError
-
-from base.calls import IN_FIELD
+from base.errors import InvalidCall
 from eval.accepted import contains_accepted, read_accepted
 from eval.answer_quality.judging import NOT_JUDGED, Judged, citation_scores, judge_name, judge_sentences
 from eval.experiments import abstention
 from eval.experiments.abstention import QUOTED, REMOVED, Decision
 from eval.experiments.comparing import ROWS, SECONDS, Column, Comparison, Record, mean, number
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, run_name
-from eval.experiments.materials import ANSWERING, JudgedCall, Materials, opened_materials, option
+from eval.experiments.materials import ANSWERING, Inputs, JudgedCall, Materials, option, read_judged
 from eval.experiments.report import Outcome
 from eval.files import Input
 from eval.runs import as_written
@@ -63,7 +59,7 @@ class Answers(JudgedCall):
         replace(ANSWERING, metavar="FILE"),
     )
     models: tuple[str, ...] = option(
-        "Compare these models of the configured endpoint; with --model.",
+        "With --model, compare these models of the configured endpoint.",
         (),
         replace(ANSWERING, metavar="NAME[,NAME]", commas=True),
         max_length=MOST_MODELS,
@@ -77,23 +73,15 @@ class Answers(JudgedCall):
         flag=ANSWERING,
     )
 
-    @model_validator(mode="after")
-    def _check_models(self) -> Self:
-        problem = "requires model" if self.models and not self.model else ""
-        if len(set(self.models)) < len(self.models):
-            problem = "names a model twice"
-        if problem:
-            raise PydanticCustomError(IN_FIELD, "{problem}", {"field": "models", "problem": problem})
-        return self
 
-
-@contextmanager
-def opened(call: Answers) -> Iterator[Materials]:
-    """Open the inputs, with topics without a relevant paper; `own` has the accepted strings by query_id."""
+def read(call: Answers, _: Any) -> Inputs:
+    """Read the inputs, with topics without a relevant paper; `own` has the accepted strings by query_id."""
+    if call.models and not call.model:
+        raise InvalidCall("--models requires --model")
     files = {"answers": Input(call.answers)} if call.answers is not None else {}
     accepted = read_accepted(files["answers"]) if files else {}
-    with opened_materials(call, unjudged=True) as usual:
-        yield replace(usual, inputs={**usual.inputs, **files}, own=accepted)
+    usual = read_judged(call, unjudged=True)
+    return replace(usual, files={**usual.files, **files}, own=accepted)
 
 
 async def answers_of_topic(topic: Topic) -> TopicResult:
@@ -102,7 +90,9 @@ async def answers_of_topic(topic: Topic) -> TopicResult:
     call, materials, relevant = topic.call, topic.materials, topic.relevant
     request, accepted = AskRequest(topic.question, evidence=call.evidence), materials.own.get(topic.query_id)
     quoting = materials.settings.with_llm(base_url=None)
-    names = (call.models or (materials.settings.generator.llm.model or "",)) if call.model else ()
+    names = (
+        (dict.fromkeys(call.models) or (materials.settings.generator.llm.model or "",)) if call.model else ()
+    )
     for place, system in enumerate((QUOTED, *names)):
         settings, model = quoting, None
         if materials.open_model and place:
@@ -277,7 +267,7 @@ def _notes(of: Results, model: str) -> Iterator[str]:
     unjudged = sum(not materials.qrels[query_id] for query_id in materials.topics)
     yield f"{without} of {len(of.topics)} topics have no relevant paper, {unjudged} of them without qrels."
     yield "Seconds of a question are in times.json. They include waiting for concurrent topics (--parallel)."
-    if materials.inputs.get("answers"):
+    if materials.files.get("answers"):
         yield "Right answers contain an accepted string; shares of the topics with such strings."
     if of.call.model:
         yield f"{model} judges the answers of all systems, also its own."
@@ -289,13 +279,6 @@ EXPERIMENT = Experiment(
     Answers,
     answers_of_topic,
     summary,
-    opened,
-    shown=(
-        f"citation recall, {QUOTED}",
-        f"citation precision, {QUOTED}",
-        f"right answers, {QUOTED}",
-        f"AUROC, {QUOTED}",
-        f"AUROC, {REMOVED}",
-    ),
+    read,
     sample=SampleRun(options={"answers": "answers.jsonl", "removed": True}),
 )

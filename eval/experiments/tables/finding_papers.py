@@ -176,7 +176,6 @@ EXPERIMENT = Experiment(
     finding.FindingCall,
     lists_of_topic,
     summary,
-    finding.opened_finding,
+    finding.read_finding,
     published={"F1, find-papers, AutoScholarQuery": 0.3843, "F1, find-papers, SPARBench": 0.3015},
-    shown=("F1, method shrag", "F1, find-papers"),
 )

@@ -161,9 +161,5 @@ EXPERIMENT = Experiment(
     LexicalGap,
     gap_of_topic,
     summary,
-    shown=(
-        *("topics in the gap", "share in the gap"),
-        *(f"recovered, {name}" for name in (WORDS, GLOSSARY, FEEDBACK, ALL, STRATEGIES)),
-    ),
     sample=SampleRun("held-out", "held-out/papers.jsonl"),
 )

@@ -161,7 +161,6 @@ def test_unusable_questions_and_ways_are_refused(ask, error, part, changed, argu
         ("qrels.txt", f"Q9 0 {PAPER} 2\n", (), "has a relevant judgement"),
         ("answers.jsonl", "{}\n", (), r"answers\.jsonl:1: "),
         ("topics.tsv", f"Q1\t{ENGLISH}\n", ("--models", "one"), "--models"),
-        ("topics.tsv", f"Q1\t{ENGLISH}\n", ("--model", "--models", "one,one"), "--models"),
     ],
 )
 def test_unusable_inputs_and_options_are_named(run, tmp_path, name, content, options, part):
