@@ -82,11 +82,11 @@ def abstention_tables(decided: Mapping[str, Sequence[Decision]]) -> tuple[Table,
     for name, of in decided.items():
         groups = ([each.answered for each in of if each.has_relevant == kind] for kind in (True, False))
         counts.append((name, *(n for group in groups for n in (len(group), sum(group), group.count(False)))))
-        wrong, best = [each.error for each in of if each.answered], best_risks([each.error for each in of])
+        wrong = [each.error for each in of if each.answered]
         rates = (len(wrong) / len(of), mean_of_known(wrong))
-        measures.append((name, auroc(of), fmean(_risks(of)), fmean(best), *rates))
+        measures.append((name, auroc(of), fmean(_risks(of)), *rates))
     topics = ("topics with relevant papers", "answered", "declined", "topics without", "answered", "declined")
-    columns = ("AUROC", "AURC", "least possible AURC", "coverage", "risk")
+    columns = ("AUROC", "AURC", "coverage", "risk")
     return (
         Table("Answered and declined topics", ("answers by", *topics), tuple(counts)),
         Table("Likelihood of an answer, and risk of the answers", ("answers by", *columns), tuple(measures)),

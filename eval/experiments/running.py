@@ -1,15 +1,7 @@
 """The run of an experiment: topics, concurrently if a model is used, and the folder of results.
 
-| file | content |
-|---|---|
-| manifest.json | experiment, options, inputs with SHA-256, index, settings, models, software |
-| metrics.json | main numbers, and all tables without times |
-| topics.jsonl | the values of each topic |
-| runs/NAME.trec | runs |
-| figures/NAME.svg, NAME.png | figures |
-| answers.csv | of `challenge`; other experiments may have further files |
-| report.md, report.html | tables, figures and notes |
-| times.json | start, seconds of each topic, and tables of times |
+docs/how-to/reproducing.md describes its files. Times are in times.json alone, so that the others are equal in
+a repetition.
 
 Before that the folder contains the finished topics (`kept.jsonl`), from which the same command resumes. The
 manifest is written last, and lists the files: those of an earlier call are removed.

@@ -1,14 +1,6 @@
 """The finished benchmark: topics, qrels, provenance, report and manifest in a folder.
 
-| file | content |
-|---|---|
-| topics.jsonl | the selected questions that persons judged papers for |
-| qrels.txt | grades of persons, in TREC's four columns |
-| provenance.jsonl | each pooled paper: method and rank, scores of the judges, grades of the assessors |
-| report.md, report.html | tables, figure and notes |
-| figures/funnel.svg, funnel.png | papers at each stage |
-| metrics.json | the values of the tables |
-| manifest.json | commands with index, models and versions; SHA-256 of the file of the work |
+docs/how-to/building-a-benchmark.md describes the files.
 """
 
 import os

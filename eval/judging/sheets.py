@@ -34,20 +34,14 @@ MOST_BYTES = 256_000_000  # of a sheet
 
 
 def write_questions(benchmark: Benchmark, out: Path, *, seeds: bool) -> int:
-    """Write a sheet of derived questions, each after its seed, with the decisions so far.
+    """Write a sheet of derived questions, each with its seed, and the decisions so far.
 
     With `seeds` the seeds are to be selected too. Returns the number of questions.
     """
-    questions = benchmark.questions
-    places = {query_id: place for place, query_id in enumerate(questions)}
-    ordered = sorted(
-        questions.values(), key=lambda each: (places.get(each.seed or each.query_id, 0), bool(each.seed))
-    )
-    shown = {kept: key for key, kept in KEPT.items()}
-    rows = []
-    for each in ordered:
+    questions, shown, rows = benchmark.questions, {kept: key for key, kept in KEPT.items()}, []
+    for each in questions.values():
         if seeds or each.origin == "extended":
-            seed = questions[each.seed].question if each.seed in questions else ""
+            seed = questions[each.seed].question if each.seed else ""
             kept = "" if each.kept is None else shown[each.kept]
             rows.append([kept, each.query_id, one_line(each.question), one_line(seed)])
     _write(out, QUESTIONS, rows)

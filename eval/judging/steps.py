@@ -31,7 +31,7 @@ from eval.judging.stages import (
 from indexer.options import interruptible
 from retriever.options import COMPLETIONS
 
-ASSESSOR = re.compile(r"\w[\w.-]{0,63}")
+ASSESSOR = re.compile(r"[\w.-]{1,64}")
 PARTIAL = 1  # exit code if something failed
 SHOWN = 5  # failures
 FILE = PathParameter(exists=True, dir_okay=False)
@@ -39,9 +39,7 @@ FILE = PathParameter(exists=True, dir_okay=False)
 
 def _checked_name(_: click.Context, __: click.Parameter, name: str) -> str:
     if not ASSESSOR.fullmatch(name):
-        raise click.BadParameter(
-            "must start with a letter or digit; letters, digits, '.', '-' and '_', at most 64"
-        )
+        raise click.BadParameter("must have letters, digits, '.', '-' and '_' only, at most 64")
     return name
 
 

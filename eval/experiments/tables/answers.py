@@ -30,8 +30,6 @@ from eval.statistics import mean_of_known
 from generator.calls import MOST_EVIDENCE
 from generator.pipeline import AskRequest, AskResult, answer_question
 from generator.settings import EVIDENCE
-from generator.tracing import error_text
-from retriever.errors import BadExpression, BadQuestion
 from retriever.queries.filters import Filters
 
 MOST_MODELS = 3  # with quoted sentences and the best order the figure has five lines
@@ -99,11 +97,7 @@ async def answers_of_topic(topic: Topic) -> TopicResult:
             settings = materials.settings.with_model(system)
             model = await materials.open_model(settings)
         started = time.perf_counter()
-        try:
-            asked = await answer_question(materials.index, request, settings, model=model)
-        except (BadQuestion, BadExpression) as error:
-            rows[system] = {**NO_ANSWER, "error": error_text(error), "right": False if accepted else None}
-            continue
+        asked = await answer_question(materials.index, request, settings, model=model)
         seconds[system] = round(time.perf_counter() - started, 3)
         rows[system] = await answer_record(asked, materials, relevant, accepted)
         ranking = {materials.id_of(hit): hit.score for hit in reversed(asked.result.hits)}
@@ -118,25 +112,14 @@ async def answers_of_topic(topic: Topic) -> TopicResult:
     return TopicResult(record, rankings)
 
 
-# The record of an answer. `error` is that of a question that cannot be searched for. `fallbacks` are the
-# steps in which the model failed. `right` is null without accepted strings; a declined answer is not right.
-NO_ANSWER: Record = {
-    "answered": False,
-    "error": "",
-    "fallbacks": [],
-    "likelihood": None,
-    "relevant_evidence": 0,
-    "cited": 0,
-    "relevant_cited": 0,
-    "right": None,
-    "sentences": [],
-}
-
-
 async def answer_record(
     asked: AskResult, materials: Materials, relevant: frozenset[str], accepted: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Judge the sentences of an answer, with the language model of the materials if there is one."""
+    """Judge the sentences of an answer, with the language model of the materials if there is one.
+
+    In the record `fallbacks` are the steps in which the model failed, and `right` is null without accepted
+    strings; a declined answer is not right.
+    """
     answer, hits = asked.answer, asked.result.hits
     sentences = () if answer.abstained else answer.sentences
     evidence = {hit.passage_id: materials.id_of(hit) for hit in hits}
@@ -145,7 +128,6 @@ async def answer_record(
     judged = await judge_sentences(sentences, passages, answer.language, materials.model)
     text = " ".join(sentence.text for sentence in sentences)
     return {
-        **NO_ANSWER,
         "answered": not answer.abstained,
         "fallbacks": [step["name"] for step in asked.trace.steps() if step.get("fallback")],
         "likelihood": likelihood_of(asked),
@@ -271,8 +253,6 @@ def _notes(of: Results, model: str) -> Iterator[str]:
         yield "Right answers contain an accepted string; shares of the topics with such strings."
     if of.call.model:
         yield f"{model} judges the answers of all systems, also its own."
-    if failed := sum(bool(answer["error"]) for topic in of.topics for answer in topic[ROWS].values()):
-        yield f"{failed} answers are missing: their questions cannot be searched for."
 
 
 EXPERIMENT = Experiment(

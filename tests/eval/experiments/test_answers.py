@@ -66,7 +66,7 @@ def test_topics_without_a_relevant_paper_are_asked_and_declined(run, tmp_path):
     assert (second["relevant"], second["rows"][QUOTED]["answered"]) == (0, False)
     assert second["rows"][QUOTED]["right"] is None
     cells = list(table_of(tmp_path / "made", "Likelihood of an answer")[QUOTED].values())
-    assert cells[1:] == [1, 0.25, 0.25, 0.5, 0]  # AURC: mean of 0 and 1/2
+    assert cells[1:] == [1, 0.25, 0.5, 0]  # AURC: mean of 0 and 1/2
     assert first["removed"]["likelihood"] < answer["likelihood"]
     row = table_of(tmp_path / "made", "Answered and declined")[f"{QUOTED}, relevant papers removed"]
     assert (row["topics with relevant papers"], row["topics without"]) == (1, 1)

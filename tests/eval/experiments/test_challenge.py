@@ -23,8 +23,7 @@ from eval.experiments.tables.challenge import is_named, measures
 from indexer.corpora.papers import language_of
 from indexer.files.schema import StoredPassage
 from retriever.stages.hits import Hit
-from tests.eval.experiments.calling import SAMPLE, call, read, read_lines, topics_of
-from tests.fixture_model import MODEL
+from tests.eval.experiments.calling import SAMPLE, call, read, read_lines
 
 KOREAN = "##제목##\n제목이다\n\n##서론##\n하나.\n\n##본론##\n둘.\n\n##결론##\n셋.\n"
 ENGLISH = "##A title##\n\n##Introduction##\nOne.\n\n##Main Body##\nTwo.\n\n##Conclusion##\nThree.\n"
@@ -128,23 +127,6 @@ def test_answers_are_written_in_the_columns_of_the_mapping():
 def rows_of(path):
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
-
-
-@pytest.mark.needs_libraries  # matplotlib
-@pytest.mark.slow
-@pytest.mark.usefixtures("on_sample")
-def test_a_language_model_writes_sections_and_without_relevant_documents_there_are_no_measures(
-    model, tmp_path
-):
-    mapping, questions = tmp_path / "mapping.toml", tmp_path / "few.csv"
-    mapping.write_text(MAPPING.read_text().replace('relevant = "relevant_titles"\n', ""))
-    questions.write_text("".join(QUESTIONS.read_text().splitlines(keepends=True)[:8]))
-    call("challenge", questions, "--mapping", mapping, "-k", 2, "--model", "--out", tmp_path / "out")
-    assert read(tmp_path / "out" / "metrics.json")["main"] == {}
-    assert list(rows_of(tmp_path / "out" / "answers.csv")[0])[-1] == "document_2"
-    written = [topic for topic in topics_of(tmp_path / "out").values() if not topic["abstained"]]
-    assert {topic["written_by"] for topic in written} == {MODEL}
-    assert all(all(topic["answer"].values()) for topic in written)
 
 
 @pytest.mark.needs_libraries  # matplotlib
