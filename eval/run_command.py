@@ -20,14 +20,22 @@ from base.terminal.parameters import FiniteRange, PathParameter, SectionedComman
 from eval.collection import read_topics
 from eval.files import Input
 from eval.kept import keeping, kept_path
-from eval.kinds_of_runs import KindOfRun, ask_kind, find_kind, search_kind
 from eval.manifest import file_record, made_with, search_record, software
 from eval.places import Places, open_places
 from eval.progress import question_bar
-from eval.ranking import RankedTopic, configuration, rank_all
+from eval.ranking import (
+    KindOfRun,
+    RankedTopic,
+    ask_kind,
+    configuration,
+    find_kind,
+    rank_all,
+    read_recorded,
+    search_kind,
+    strategist_record,
+)
 from eval.runs import write_run
 from eval.score_commands import SHOWN_IDS, manifest_path
-from eval.strategies import read_recorded, strategist_record
 from generator.finding.calls import FindCall, FindOptions
 from generator.pipeline import Settings
 from generator.settings import HopsMode

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 from eval.experiments.comparing import ROWS, Record, share_of
 from eval.experiments.materials import ExperimentCall, Inputs, Materials, read_judged
 from eval.experiments.report import Outcome
+from eval.ranking import strategy_of_topic
 from eval.runs import Ranking
-from eval.strategies import strategy_of_topic
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
 from retriever.queries.keywords import Keyword

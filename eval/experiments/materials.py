@@ -19,7 +19,7 @@ from eval.errors import NothingJudged
 from eval.files import Input
 from eval.manifest import index_record, sources_record
 from eval.places import Places
-from eval.strategies import read_recorded
+from eval.ranking import read_recorded
 from eval.units import grades_of_papers
 from generator.llm import LanguageModel
 from generator.pipeline import Settings

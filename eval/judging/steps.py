@@ -19,7 +19,6 @@ from eval.judging.benchmark import Benchmark, JudgeName, StageName, create
 from eval.judging.judges import DEFAULTS, judge_papers
 from eval.judging.pooling import PoolCall, pool_papers
 from eval.judging.questions import MOST_DERIVED, add_questions
-from eval.judging.results import write_benchmark
 from eval.judging.stages import (
     STAGES,
     agreement_table,
@@ -27,6 +26,7 @@ from eval.judging.stages import (
     assessors_table,
     final_grades,
     stages_table,
+    write_benchmark,
 )
 from indexer.options import interruptible
 from retriever.options import COMPLETIONS

@@ -5,7 +5,6 @@ from typing import Any, cast
 
 import pytest
 
-from eval.experiments.abstention import best_risks, risk_at, risks
 from eval.experiments.comparing import (
     COLUMNS,
     MAIN,
@@ -21,6 +20,7 @@ from eval.experiments.comparing import (
 from eval.experiments.experiment import Results
 from eval.experiments.paper_identity import JudgedPapers, arxiv_id, is_after
 from eval.experiments.report import Outcome, as_markdown, as_page
+from eval.experiments.tables.answers import best_risks, risk_at, risks
 from eval.statistics import wilson
 from indexer.corpora.papers import Paper
 
