@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from eval.experiments.comparing import ROWS, Record, share_of
+from eval.experiments.comparing import ROWS, Outcome, Record, share_of
 from eval.experiments.materials import ExperimentCall, Inputs, Materials, read_judged
-from eval.experiments.report import Outcome
 from eval.ranking import strategy_of_topic
 from eval.runs import Ranking
 from generator.llm import LanguageModel

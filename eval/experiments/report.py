@@ -5,17 +5,17 @@ Figures are SVG and PNG, drawn by matplotlib, with Hangul if a font has it.
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from html import escape
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 from markdown_it import MarkdownIt
 
 from base.extras import extra_remedy
 from base.terminal.columns import table as aligned
 from base.terminal.output import visible
-from eval.experiments.comparing import Cell, Table
+from eval.experiments.comparing import Cell, Figure, Outcome, Panel, Table
 
 FONTS = ("Noto Sans CJK KR", "NanumGothic", "DejaVu Sans")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9")  # Okabe and Ito, for colour-blind readers
@@ -37,59 +37,6 @@ PAGE = """<!doctype html>
 <title>{title}</title><style>{style}</style></head>
 <body>{body}</body></html>
 """
-
-
-class Line(NamedTuple):
-    """A line of a panel: a value for each place, and the bounds of its interval if there is one."""
-
-    label: str
-    values: tuple[float, ...]
-    low: tuple[float, ...] = ()
-    high: tuple[float, ...] = ()
-
-
-class Panel(NamedTuple):
-    """A panel of a figure: at most five lines over the same places (ticks) of the horizontal axis, or bars.
-
-    `across` and `up` are the labels of the axes. A bar has a label, a value and a note above it; the scale of
-    bars is logarithmic, and values below 1 have none.
-    """
-
-    title: str
-    across: str
-    up: str
-    places: tuple[float, ...] = ()
-    lines: tuple[Line, ...] = ()
-    bars: tuple[tuple[str, float, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure, saved as `figures/NAME.svg` and `figures/NAME.png`."""
-
-    name: str
-    title: str
-    panels: tuple[Panel, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The tables and figures of an experiment, made from the records of its topics."""
-
-    tables: tuple[Table, ...]
-    figures: tuple[Figure, ...] = ()
-    notes: tuple[str, ...] = ()
-    numbers: Mapping[str, float] = field(default_factory=dict)  # further main numbers
-    files: Mapping[str, str] = field(default_factory=dict)  # further files of the folder, by name
-
-    @property
-    def main(self) -> dict[str, float]:
-        """The main numbers by name, for a comparison with published values."""
-        return {
-            name: value
-            for of in (self.numbers, *(table.main for table in self.tables))
-            for name, value in of.items()
-        }
 
 
 def formatted(cell: Cell) -> str:

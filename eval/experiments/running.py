@@ -24,10 +24,10 @@ from base.progress import Progress
 from base.versions import checkout_commit
 from eval.errors import BadTopics
 from eval.experiments import EXPERIMENTS, load_experiment
-from eval.experiments.comparing import SECONDS, seconds_table
+from eval.experiments.comparing import SECONDS, Outcome, seconds_table
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult
 from eval.experiments.materials import ExperimentCall, Materials, opened_materials, settings_of
-from eval.experiments.report import Outcome, as_markdown, as_page, drawable, drawn
+from eval.experiments.report import as_markdown, as_page, drawable, drawn
 from eval.kept import KeptTopics, as_json, keeping
 from eval.manifest import differences, made_with
 from eval.places import open_places

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple, get_args
 from base.amounts import counted
 from base.errors import InvalidCall
 from base.versions import checkout_commit
-from eval.experiments.comparing import Cell, Record, Table
-from eval.experiments.report import Figure, Outcome, Panel, drawable
+from eval.experiments.comparing import Cell, Figure, Outcome, Panel, Record, Table
+from eval.experiments.report import drawable
 from eval.experiments.running import check_folder, json_lines, write_files
 from eval.judging.benchmark import (
     FILE,

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from eval.experiments.comparing import TESTED, Cell, Record, Table
+from eval.experiments.comparing import TESTED, Cell, Figure, Line, Outcome, Panel, Record, Table
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, TopicSearch
 from eval.experiments.materials import Inputs, StrategyCall, drawing, option, read_judged, seed
-from eval.experiments.report import Figure, Line, Outcome, Panel
 from eval.statistics import Floats, compare
 from retriever.queries.boolean import And, Or, Query
 from retriever.query_plan import QueryPlan

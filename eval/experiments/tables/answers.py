@@ -25,10 +25,23 @@ from typing import Any
 from base.errors import InvalidCall
 from eval.accepted import contains_accepted, read_accepted
 from eval.answer_quality.judging import NOT_JUDGED, Judged, citation_scores, judge_name, judge_sentences
-from eval.experiments.comparing import ROWS, SECONDS, Cell, Column, Comparison, Record, Table, mean, number
+from eval.experiments.comparing import (
+    ROWS,
+    SECONDS,
+    Cell,
+    Column,
+    Comparison,
+    Figure,
+    Line,
+    Outcome,
+    Panel,
+    Record,
+    Table,
+    mean,
+    number,
+)
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, run_name
 from eval.experiments.materials import ANSWERING, Inputs, JudgedCall, Materials, option, read_judged
-from eval.experiments.report import Figure, Line, Outcome, Panel
 from eval.files import Input
 from eval.runs import as_written
 from eval.statistics import area_under_curve, mean_of_known

@@ -23,7 +23,7 @@ from typing import Annotated, Any
 from base.calls import described
 from eval.experiments import challenge_files as files
 from eval.experiments.challenge_files import ChallengeAnswer
-from eval.experiments.comparing import SECONDS, Record, Table
+from eval.experiments.comparing import SECONDS, Outcome, Record, Table
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult
 from eval.experiments.materials import (
     ARGUMENT,
@@ -35,7 +35,6 @@ from eval.experiments.materials import (
     option,
     strategies,
 )
-from eval.experiments.report import Outcome
 from eval.files import Input
 from generator.pipeline import AskResult, answer_question
 from generator.ways import make_request

@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 from base.errors import InvalidCall
-from eval.experiments.comparing import ROWS, Column, Comparison, mean, percent
+from eval.experiments.comparing import ROWS, Column, Comparison, Outcome, mean, percent
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, ids_of, result_of
 from eval.experiments.materials import SEARCHING, Inputs, StrategyCall, documents, option, read_judged
-from eval.experiments.report import Outcome
 from eval.runs import Ranking
 from eval.statistics import mean_of_known
 from generator.pipeline import Settings

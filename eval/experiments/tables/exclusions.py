@@ -21,10 +21,9 @@ from pydantic import AfterValidator
 from base.amounts import counted
 from base.errors import InvalidCall
 from eval.collection import TopicLine
-from eval.experiments.comparing import TESTED, Comparison, mean
+from eval.experiments.comparing import TESTED, Comparison, Outcome, mean
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, ids_of, result_of
 from eval.experiments.materials import Inputs, StrategyCall, read_judged
-from eval.experiments.report import Outcome
 from eval.runs import Ranking
 from retriever.queries.boolean import And, Not, Or, pattern_clause
 from retriever.query_plan import QueryPlan

@@ -6,10 +6,9 @@ from typing import Any, get_args
 
 from eval.experiments import comparing
 from eval.experiments import finding_topic as finding
-from eval.experiments.comparing import Column, Comparison, Record, Table, mean, total
+from eval.experiments.comparing import Column, Comparison, Outcome, Record, Table, mean, total
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
 from eval.experiments.finding_topic import FindingCall, FindingTopic, Options, read_finding, search_rows
-from eval.experiments.report import Outcome
 from generator.finding.agents.reranking import rerank
 from generator.finding.state import QueryKind
 from generator.tracing import Step

@@ -15,10 +15,9 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from eval.experiments.comparing import SECONDS, TESTED, Comparison, mean
+from eval.experiments.comparing import SECONDS, TESTED, Comparison, Outcome, mean
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, ids_of, result_of
 from eval.experiments.materials import StrategyCall
-from eval.experiments.report import Outcome
 from eval.measures import evaluate
 from eval.runs import Ranking, as_written
 from generator.hops import joined_evidence, search_in_hops

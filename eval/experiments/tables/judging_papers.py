@@ -12,11 +12,10 @@ from dataclasses import replace
 
 from eval.experiments import comparing
 from eval.experiments import finding_topic as finding
-from eval.experiments.comparing import ROWS, Column, Table, mean_f1, precision, recall, set_counts
+from eval.experiments.comparing import ROWS, Column, Outcome, Table, mean_f1, precision, recall, set_counts
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
 from eval.experiments.finding_topic import JUDGED_BY_MODEL, JUDGES, FindingTopic
 from eval.experiments.materials import drawing, option, seed
-from eval.experiments.report import Outcome
 from generator.finding.agents import ADDITIONS
 from generator.finding.agents.judgement import judge
 from generator.finding.calls import FindRequest

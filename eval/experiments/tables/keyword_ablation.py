@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from eval.experiments.comparing import TESTED, Comparison, mean, percent
+from eval.experiments.comparing import TESTED, Comparison, Outcome, mean, percent
 from eval.experiments.experiment import (
     ChangeKeywords,
     ChangePlan,
@@ -24,7 +24,6 @@ from eval.experiments.experiment import (
     result_of,
 )
 from eval.experiments.materials import StrategyCall, documents
-from eval.experiments.report import Outcome
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import Language
 from retriever.queries.boolean import Or, Phrase, Query, Term

@@ -13,7 +13,7 @@ from typing import Literal
 
 from base.calls import Flag, Section
 from base.terminal.progress_bar import progress_bar
-from eval.experiments.comparing import TESTED, Comparison, mean
+from eval.experiments.comparing import TESTED, Comparison, Outcome, mean
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult
 from eval.experiments.materials import (
     FILE,
@@ -25,7 +25,6 @@ from eval.experiments.materials import (
     strategies,
 )
 from eval.experiments.miracl_files import PASSAGES, MiraclFiles, find_files
-from eval.experiments.report import Outcome
 from eval.measures import score
 from eval.runs import Ranking, as_written
 from eval.units import grades_of_papers

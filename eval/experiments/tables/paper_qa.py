@@ -17,10 +17,19 @@ from eval.accepted import contains_accepted
 from eval.answer_quality.judging import judge_answer, judge_name
 from eval.answer_quality.rouge import rouge_l
 from eval.collection import PaperQuestion, read_query_lines
-from eval.experiments.comparing import SECONDS, TESTED, Column, Comparison, Record, mean, number, total
+from eval.experiments.comparing import (
+    SECONDS,
+    TESTED,
+    Column,
+    Comparison,
+    Outcome,
+    Record,
+    mean,
+    number,
+    total,
+)
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, result_of
 from eval.experiments.materials import ANSWERING, ARGUMENT, IndexCall, Inputs, option
-from eval.experiments.report import Outcome
 from eval.files import Input
 from eval.runs import as_written
 from eval.statistics import mean_of_known

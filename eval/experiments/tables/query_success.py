@@ -12,10 +12,9 @@ or several, whose articles have the numbers of MIRACL's: each topic in the union
 
 from collections.abc import Iterable, Mapping
 
-from eval.experiments.comparing import Column, Comparison, Record, mean, percent, wilson_columns
+from eval.experiments.comparing import Column, Comparison, Outcome, Record, mean, percent, wilson_columns
 from eval.experiments.experiment import METHOD, Experiment, Results, Topic, TopicResult, ids_of
 from eval.experiments.materials import StrategyCall, documents
-from eval.experiments.report import Outcome
 from eval.places import Places
 from eval.units import paper_of
 from indexer.corpora.papers import language_of

@@ -10,6 +10,7 @@ from eval.experiments.comparing import (
     MAIN,
     NEEDS_MODEL,
     Comparison,
+    Outcome,
     Table,
     f1_of,
     harmonic_mean,
@@ -19,7 +20,7 @@ from eval.experiments.comparing import (
 )
 from eval.experiments.experiment import Results
 from eval.experiments.paper_identity import JudgedPapers, arxiv_id, is_after
-from eval.experiments.report import Outcome, as_markdown, as_page
+from eval.experiments.report import as_markdown, as_page
 from eval.experiments.tables.answers import best_risks, risk_at, risks
 from eval.statistics import wilson
 from indexer.corpora.papers import Paper
