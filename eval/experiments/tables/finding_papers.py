@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from eval.experiments import comparing
 from eval.experiments import finding_topic as finding
+from eval.experiments.comparing import Outcome
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
 from eval.experiments.finding_topic import FindingTopic, failures_of
-from eval.experiments.report import Outcome
 from generator.finding.agents.retrieval import write_queries
 from generator.finding.agents.understanding import understand
 from generator.finding.calls import FindRequest
@@ -176,7 +176,6 @@ EXPERIMENT = Experiment(
     finding.FindingCall,
     lists_of_topic,
     summary,
-    finding.opened_finding,
+    finding.read_finding,
     published={"F1, find-papers, AutoScholarQuery": 0.3843, "F1, find-papers, SPARBench": 0.3015},
-    shown=("F1, method shrag", "F1, find-papers"),
 )
