@@ -13,6 +13,8 @@ from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
+import regex
+
 from indexer.corpora.own_exports import BIBTEX_ID
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers.bibliography import exported_record, person, reference_record, values_by_key
@@ -57,15 +59,15 @@ NAME_WITH_PARTS = 3  # family, suffix, given
 BEGINS = re.compile(r"(?<![\w.])@\s*([A-Za-z][\w-]*)\s*([{(])")
 BEGINS_LINE = re.compile(r"@[A-Za-z]+\s*[{(]\s*[^\s,{}=\"]*,")  # an entry, not a line of a value
 NO_ENTRIES = frozenset({"comment", "preamble"})
-BRACES = re.compile(r"[{}]")
-BRACES_OR_QUOTE = re.compile(r'[{}"]')
 ESCAPED_BRACE = re.compile(r"(?<!\\)\\([{}])")
 COMMANDS = {"{": "{\\textbraceleft}", "}": "{\\textbraceright}"}
 # A key may have spaces, TeX and equals signs, but has no value (an entry without a key or a comma after it).
 KEY = re.compile(r"\s*+(?![A-Za-z][\w-]*\s*=)((?:(?!=\s*\{)[^,{}\"]|\{[^{}]*\}){0,300}?)\s{0,80}(?=[,}])")
-FIELD = re.compile(r"[\s,]*([^\s=,{}\"]+)\s*=\s*")
-BARE = re.compile(r"[^\s,#{}()\"=]+")
-JOINED = re.compile(r"\s*#\s*")
+# A part of a value: balanced braces, a text in quotes with such braces, or a number or abbreviation.
+BRACES = r"\{(?:[^{}]++|(?&braces))*+\}"
+PART = rf'(?:(?P<braces>{BRACES})|"(?:[^{{}}"]++|(?&braces))*+"|[^\s,#{{}}()"=]++)'
+FIELD = regex.compile(rf"[\s,]*(?P<name>[^\s=,{{}}\"]+)\s*=\s*(?:(?P<parts>{PART})\s*(?:#\s*|(?=[,}})]|$)))+")
+BRACED = regex.compile(rf"(?P<braces>{BRACES})")
 END = re.compile(r"[\s,]*[})]")
 MONTHS = {name: name.capitalize() for name in "jan feb mar apr may jun jul aug sep oct nov dec".split()}
 MOST_STRINGS, LONGEST_STRING = 100_000, 10_000  # characters
@@ -269,8 +271,8 @@ def _parsed(text: str, strings: dict[str, str]) -> Iterator[tuple[str, str, dict
     while begin := BEGINS.search(text, place):
         kind, place = begin[1].lower(), begin.end()
         if kind in NO_ENTRIES:
-            if (place := _end_of_part(text, place - 1)) < 0:
-                return
+            braced = BRACED.match(text, place - 1)
+            place = braced.end() if braced else len(text)
             continue
         key = None if kind == "string" else KEY.match(text, place)
         most = LONGEST_STRING if kind == "string" else LINE_BYTES
@@ -281,7 +283,7 @@ def _parsed(text: str, strings: dict[str, str]) -> Iterator[tuple[str, str, dict
             strings |= fields
 
 
-def _fields(text: str, place: int, strings: dict[str, str], most: int) -> tuple[dict[str, str], int]:
+def _fields(text: str, place: int, strings: Mapping[str, str], most: int) -> tuple[dict[str, str], int]:
     """Return the fields of an entry and the place after it; the first of two with the same name counts.
 
     Repeated white space counts as one space, as in TeX. Abbreviations may double in length each time they are
@@ -290,41 +292,14 @@ def _fields(text: str, place: int, strings: dict[str, str], most: int) -> tuple[
     fields: dict[str, str] = {}
     size = 0
     while found := FIELD.match(text, place):
-        name, place = found[1].lower(), found.end()
-        parts: list[str] = []
-        while True:
-            part, place = _part(text, place, strings, name)
-            parts.append(part)
-            if (size := size + len(part)) > most:
-                raise _Malformed(f"values of more than {most:,} characters")
-            if not (joined := JOINED.match(text, place)):
-                break
-            place = joined.end()
-        fields.setdefault(name, WHITE_SPACE.sub(" ", "".join(parts)))
+        place = found.end()
+        parts = found.captures("parts")
+        values = [part[1:-1] if part[0] in '{"' else strings.get(part.lower(), part) for part in parts]
+        if (size := size + sum(map(len, values))) > most:
+            raise _Malformed(f"values of more than {most:,} characters")
+        fields.setdefault(found["name"].lower(), WHITE_SPACE.sub(" ", "".join(values)))
     if end := END.match(text, place):
         return fields, end.end()
-    rest = text[place:].strip(" \t\r\n,")
-    raise _Malformed(f"no field at {rest[:40]!r}" if rest else "its braces are not balanced: truncated?")
-
-
-def _part(text: str, place: int, strings: dict[str, str], name: str) -> tuple[str, int]:
-    """Return a part of a value and the place after it."""
-    if text[place : place + 1] in {"{", '"'}:
-        end = _end_of_part(text, place)
-        if end < 0:
-            raise _Malformed(f"the value of {name[:40]!r} has no end: its braces are not balanced")
-        return text[place + 1 : end], end + 1
-    if not (bare := BARE.match(text, place)):
-        raise _Malformed(f"the field {name[:40]!r} has no value")
-    return strings.get(bare[0].lower(), bare[0]), bare.end()
-
-
-def _end_of_part(text: str, place: int) -> int:
-    """Return the place of the brace or quote that ends the part at `place`, -1 without one."""
-    quoted = text[place] == '"'
-    depth = 0
-    for found in (BRACES_OR_QUOTE if quoted else BRACES).finditer(text, place + (1 if quoted else 0)):
-        depth += {"{": 1, "}": -1, '"': 0}[found[0]]
-        if depth == 0 and found[0] == ('"' if quoted else "}"):
-            return found.start()
-    return -1
+    if text.count("{") != text.count("}"):
+        raise _Malformed("its braces are not balanced: truncated?")
+    raise _Malformed(f"no field at {text[place:].strip()[:40]!r}")
