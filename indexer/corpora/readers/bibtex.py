@@ -9,7 +9,6 @@ TeX prints. Fields without a counterpart among Paper's are kept under their own 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -17,7 +16,7 @@ import regex
 
 from indexer.corpora.own_exports import BIBTEX_ID
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers.bibliography import exported_record, person, reference_record, values_by_key
+from indexer.corpora.readers.bibliography import person, reference_record, values_by_key
 from indexer.corpora.readers.items import Found
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.references import RecordLines, decode_line
@@ -42,14 +41,16 @@ FIELDS = {
     "place": "address|location",
     "note": "note|annote|annotation",
     "language": "langid|language|hyphenation",
+    "id": BIBTEX_ID,
+    "title2": "title2",
+    "abstract2": "abstract2",
+    "source": "source",  # of exports
 }
-OWN_FIELDS = {"title2": "title2", "abstract2": "abstract2", "source": "source", "id": BIBTEX_ID}
 NAMES = {"names": "author", "editors": "editor"}
 KEYWORDS = ("keywords", "keyword", "author_keywords")
 READ = frozenset((*NAMES.values(), *KEYWORDS, "subtitle", "year"))
 RESERVED = frozenset((*Paper.model_fields, "_id", "docid", "text", "contents", "language"))
 VERBATIM = frozenset({"doi", "url"})
-OWN_KINDS = frozenset({"article", "misc"})
 
 AND, COMMA, SEMICOLON = (re.compile(sign, re.IGNORECASE) for sign in (r"\s+and\s+", r"\s*,\s*", r"\s*;\s*"))
 ESCAPED = re.compile(r"\\([_%&#${}~^ ])|\\(?:url|href|path)(?![A-Za-z])|\\textasciitilde\s*|[{}]")
@@ -105,24 +106,14 @@ def read_bibtex(stream: Stream) -> Iterator[Found]:
 
 def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
     fields = entry.fields
-    own = BIBTEX_ID in fields
-    printed = partial(text_of, ligatures=not own)
-    texts = {
-        name: _verbatim(tex) if name in VERBATIM and not own else printed(tex) for name, tex in fields.items()
-    }
-    present = {name: [text] for name, text in texts.items() if text}
-    found, used = values_by_key(FIELDS | (OWN_FIELDS if own else {}), present)
+    texts = {name: _verbatim(tex) if name in VERBATIM else text_of(tex) for name, tex in fields.items()}
+    found, used = values_by_key(FIELDS, {name: [text] for name, text in texts.items() if text})
     found |= {"citation_key": [text_of(entry.key)], "type": [entry.kind]}
     for key, name in NAMES.items():
-        found[key] = [person for tex in _split(fields.get(name, ""), AND) if (person := _name(tex, own=own))]
-    given = [fields[name] if own else without_markup(fields[name]) for name in KEYWORDS if name in fields]
-    parts = [part for tex in given for part in _split(tex, SEMICOLON if ";" in tex and not own else COMMA)]
-    keywords = list(map(printed, parts))
-    if own:
-        found |= {"doi": [unquote(fields.get("doi", ""))], "url": [fields.get("url", "")]}
-        found |= {"authors": found["names"], "keywords": keywords}
-        found["references"] = texts.get("references", "").split()
-        return exported_record(found, "" if entry.kind in OWN_KINDS else entry.kind)
+        found[key] = [person for tex in _split(fields.get(name, ""), AND) if (person := _name(tex))]
+    given = [without_markup(fields[name]) for name in KEYWORDS if name in fields]
+    parts = [part for tex in given for part in _split(tex, SEMICOLON if ";" in tex else COMMA)]
+    keywords = dict.fromkeys(filter(None, (without_markup(text_of(part)) for part in parts)))
     found["title"] = [": ".join(filter(None, (texts.get("title"), texts.get("subtitle"))))]
     found["other_dois"] = found.get("url", [])
     if "\\url" in fields.get("howpublished", "") and "url" not in found:
@@ -133,7 +124,9 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
     if texts.get("archiveprefix", texts.get("eprinttype", "")).lower() == "arxiv" and texts.get("eprint"):
         further["arxiv"] = texts["eprint"]
     if keywords:
-        further["keywords"] = list(dict.fromkeys(filter(None, map(without_markup, keywords))))
+        further["keywords"] = list(keywords)
+    if BIBTEX_ID in fields:
+        further["references"] = further.pop("bibtex:references", "").split()
     record = reference_record(found, stream, further)
     return {key: value for key, value in record.items() if (key, value) != ("citation_key", record["id"])}
 
@@ -151,14 +144,14 @@ def _split(tex: str, separator: re.Pattern[str]) -> list[str]:
     return [part for part in (*parts, tex[start:]) if part.strip()]
 
 
-def _name(tex: str, *, own: bool) -> str:
+def _name(tex: str) -> str:
     """Return "Family, Given", "Family, Given, Suffix", or a name as it is; "" for further authors.
 
     Names are those of BibTeX, or BibLaTeX's `family=…, given=…` ("extended name format", section 3.4).
     """
     if tex.strip() == "others":
         return ""
-    parts = [text_of(part, ligatures=not own) for part in _split(tex.strip().strip('"'), COMMA)]
+    parts = [text_of(part) for part in _split(tex.strip().strip('"'), COMMA)]
     named = [NAME_PART.match(part) for part in parts]
     if named and all(named):
         values = {part[1]: part[2].strip() for part in named if part}
@@ -175,7 +168,8 @@ def _name(tex: str, *, own: bool) -> str:
 
 def _verbatim(tex: str) -> str:
     """Return a DOI or an address, in which only escaped signs and braces have a meaning."""
-    return ESCAPED.sub(lambda found: found[1] or ("~" if "tilde" in found[0] else ""), tex).strip()
+    text = ESCAPED.sub(lambda found: found[1] or ("~" if "tilde" in found[0] else ""), tex).strip()
+    return text if "://" in text else unquote(text)
 
 
 def _with_inherited_fields(found: Iterable[Entry]) -> Iterator[Entry]:
