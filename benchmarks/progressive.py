@@ -54,7 +54,7 @@ def measure_queries(plan: Plan) -> list[Figure]:
     """Measure SQ10 and all ten queries on the embedded engine."""
     name, _ = ensure_index(plan.settings(), plan.documents, plan.progress)
     store = FolderStore(plan.home, name)
-    path, part = Path(store.address(store.manifest()).index), "queries"
+    path, part = Path(store.address(store.manifest())), "queries"
     one, ten, taken = "SQ10 alone", "ten together", list[Seconds]()
     for number in range(plan.rounds):
         plan.progress("rounds", number, plan.rounds)
