@@ -60,4 +60,4 @@ class RecordSource(Protocol):
         return
 
     def __iter__(self) -> Generator[Any, None, None]:
-        """Yield papers and dead letters; of another version records with their passages (`Spooled`)."""
+        """Yield papers and dead letters; of another version records with their passages."""

@@ -174,7 +174,10 @@ class ElasticsearchEngine(Engine):
         others = [doc_id for doc_id in asked if doc_id not in wanted]
         passages_asked = [passages_body(some) for some in _windows(list(wanted))]
         answers = self._msearch([*passages_asked, *map(first_passages_body, _windows(others))])
-        read = [[from_document(hit["_source"]) for hit in answer["hits"]["hits"]] for answer in answers]
+        read = [
+            [from_document(hit["_source"], self._lexicon.terms) for hit in answer["hits"]["hits"]]
+            for answer in answers
+        ]
         passages = {passage.passage_id: passage for some in read[: len(passages_asked)] for passage in some}
         papers = {passage.doc_id: passage for some in read[len(passages_asked) :] for passage in some}
         papers |= {doc_id: passages[doc_id] for doc_id in asked if doc_id in passages}
