@@ -8,9 +8,10 @@ import sys
 import click
 
 from base.errors import InvalidCall, RemediableError, ShragError
-from base.remedies import INDEX_CALLED_FOR, describe_error
+from base.files.durable import describe_error
 from base.terminal.lazy_commands import LazyGroup
 from base.terminal.output import echo, echo_lines
+from base.terminal.parameters import INDEX_CALLED_FOR
 from base.terminal.standard_streams import flush_standard_output, standard_streams
 from retriever.errors import BadExpression
 

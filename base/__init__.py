@@ -1,5 +1,5 @@
 """Foundations of all packages, independent of papers.
 
-`errors` and `remedies`, `calls` (options, declared once), `records` (JSON of values), `logs`, `files` (atomic
-writes, bounded reads), `terminal` (output and parameters of commands), `net` (bounded HTTP), `settings`.
+`errors`, `calls` (options, declared once), `records` (JSON of values), `logs`, `files` (atomic writes,
+bounded reads), `terminal` (output and parameters of commands), `net` (bounded HTTP), `settings`.
 """

@@ -1,40 +1,31 @@
-"""Errors with a message and remedies.
-
-The message and the remedy are separate: each front end phrases a `Remedy` in its own form (the command line
-as a command). A remedy that is the same for all front ends is a plain sentence.
-"""
+"""Errors with a message and remedies."""
 
 from collections.abc import Sequence
-from enum import Enum
+from enum import StrEnum
 
 MOST_LISTED = 10  # index names in a message
 
 
-class Remedy(Enum):
-    """Ways to fix an error: in words for every front end, and as a command."""
+class Remedy(StrEnum):
+    """Ways to fix an error, with the command; {index} is the name of the index concerned."""
 
-    CREATE = "make it first", "shrag index PATH --name {index}"
-    REBUILD = "build it again", "shrag index PATH --name {index} --rebuild"
-    UPGRADE = "upgrade it", "shrag indexes upgrade {index}"
+    CREATE = "make it first (shrag index PATH --name {index})"
+    REBUILD = "build it again (shrag index PATH --name {index} --rebuild)"
+    UPGRADE = "upgrade it (shrag indexes upgrade {index})"
     REBUILD_WITH_DICTIONARY = (
-        "build it again with its dictionary",
-        "shrag index PATH --name {index} --rebuild --dictionary FILE",
+        "build it again with its dictionary (shrag index PATH --name {index} --rebuild --dictionary FILE)"
     )
-    ROLL_BACK = "roll back to the previous version", "shrag indexes rollback {index}"
-    POINT_TO = "name the version to use", "shrag indexes rollback {index} VERSION"
-    VERIFY = "check which versions are intact", "shrag indexes verify {index}"
-    DELETE = "delete it", "shrag indexes delete {index}"
-    ENCODE_AGAIN = "encode all passages again", "shrag index --vectors-only --name {index}"
-    RENAME = "give it another name", "--name"
-    NAME_INDEX = "name one of them", "--name NAME; in shrag indexes NAME alone"
-    ALLOW_DEAD_LETTERS = "set such records aside and index the rest", "leave --strict out"
-    NAME_FORMAT = "name the format", "--format"
-    FEWER_WORKERS = "use fewer processes, which need less memory", "--workers"
-    CONFIRM = "confirm it", "--yes"
-
-    def __init__(self, words: str, command: str) -> None:
-        self.words = words
-        self.command = command
+    ROLL_BACK = "roll back to the previous version (shrag indexes rollback {index})"
+    POINT_TO = "name the version to use (shrag indexes rollback {index} VERSION)"
+    VERIFY = "check which versions are intact (shrag indexes verify {index})"
+    DELETE = "delete it (shrag indexes delete {index})"
+    ENCODE_AGAIN = "encode all passages again (shrag index --vectors-only --name {index})"
+    RENAME = "give it another name (--name)"
+    NAME_INDEX = "name one of them (--name NAME; in shrag indexes NAME alone)"
+    ALLOW_DEAD_LETTERS = "set such records aside and index the rest (leave --strict out)"
+    NAME_FORMAT = "name the format (--format)"
+    FEWER_WORKERS = "use fewer processes, which need less memory (--workers)"
+    CONFIRM = "confirm it (--yes)"
 
 
 class ShragError(Exception):
@@ -58,10 +49,7 @@ class ShragError(Exception):
 
 
 class RemediableError(ShragError):
-    """An error with its remedies and the index concerned.
-
-    `str` gives the complete message, phrased for every front end.
-    """
+    """An error with its remedies and the index concerned; `str` gives both."""
 
     def __init__(
         self, what: str, *, remedy: Remedy | str | tuple[Remedy | str, ...] = (), index: str = ""
@@ -72,10 +60,16 @@ class RemediableError(ShragError):
         self.remedies = remedy if isinstance(remedy, tuple) else (remedy,)
         self.index = index
 
+    @property
+    def remedy(self) -> str:
+        """The remedies as one line, "" without any."""
+        index = self.index or "NAME"
+        named = (each.format(index=index) if isinstance(each, Remedy) else each for each in self.remedies)
+        return ", or ".join(filter(None, named))
+
     def __str__(self) -> str:
-        """Return the message and its remedies, without naming any command."""
-        remedies = [each.words if isinstance(each, Remedy) else each for each in self.remedies]
-        return join_remedies(self.what, remedies)
+        """Return the message and its remedies as one line."""
+        return "; ".join(filter(None, (self.what, self.remedy)))
 
 
 class ResourceError(
@@ -88,11 +82,6 @@ def first_names(names: Sequence[str]) -> str:
     """Format the first names of indexes, and the number of further ones."""
     more = f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
     return ", ".join(names[:MOST_LISTED]) + more
-
-
-def join_remedies(what: str, remedies: list[str]) -> str:
-    """Format the message and its remedies as one line."""
-    return "; ".join(filter(None, (what, ", or ".join(remedies))))
 
 
 class UnknownPath(ResourceError, exit_code=2):

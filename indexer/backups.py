@@ -28,10 +28,9 @@ from pydantic import TypeAdapter
 
 from base.errors import InvalidCall, Remedy, ResourceError
 from base.files.base_directories import in_home
-from base.files.durable import SHORTAGES, cause_of, disk_of, sync, write_durably
+from base.files.durable import SHORTAGES, cause_of, describe_error, disk_of, sync, write_durably
 from base.files.locks import lock_file
 from base.progress import Progress, no_progress
-from base.remedies import describe_error
 from base.terminal.output import echo, echo_json, echo_lines
 from base.terminal.progress_bar import progress_bar
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex

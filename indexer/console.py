@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from base.amounts import counted
-from base.remedies import describe_error
+from base.files.durable import describe_error
 from base.terminal.output import echo, echo_lines, time_with_start
 from indexer.analysis import UserDictionary
 

@@ -9,7 +9,7 @@ import click
 
 from base.amounts import counted
 from base.errors import Remedy
-from base.remedies import describe_error
+from base.files.durable import describe_error
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines, escaped_json
 from base.terminal.parameters import PathParameter

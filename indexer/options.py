@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from base.errors import InvalidCall, RemediableError, Remedy, first_names
-from base.remedies import INDEX_CALLED_FOR, describe_error
+from base.files.durable import describe_error
 from base.terminal.output import echo, echo_lines
-from base.terminal.parameters import PathParameter, completing
+from base.terminal.parameters import INDEX_CALLED_FOR, PathParameter, completing
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES
 from indexer.analysis.user_dictionary import read_user_dictionary
 from indexer.errors import UnknownIndex

@@ -18,10 +18,10 @@ from pydantic import ValidationError
 
 from base.amounts import counted
 from base.errors import InvalidCall, ResourceError
+from base.files.durable import describe_error
 from base.files.output_files import check_output, write_output
 from base.files.regular_files import read_regular
 from base.records import adapter
-from base.remedies import describe_error
 from base.terminal.output import echo, echo_json, echo_lines, json_text, shortened
 from base.terminal.parameters import PathParameter
 from indexer.corpora.papers import language_of

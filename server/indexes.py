@@ -9,9 +9,9 @@ from pathlib import Path
 from unicodedata import normalize
 
 from base.errors import InvalidCall, Remedy, ResourceError, first_names
+from base.files.durable import describe_error
 from base.logs import get_logger
 from base.notes import Note
-from base.remedies import describe_error
 from indexer.errors import UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest

@@ -21,10 +21,9 @@ from typing_extensions import TypedDict
 
 from base.calls import in_one_line, refusal
 from base.errors import Remedy, ResourceError, ShragError
-from base.files.durable import CAUSES
+from base.files.durable import CAUSES, describe_error
 from base.logs import get_logger
 from base.notes import Note, NoteCode, note_code, note_in
-from base.remedies import describe_error
 from indexer.errors import UnknownIndex
 from retriever.errors import BadExpression
 from server.access.callers import may_see

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from base.errors import RemediableError
+from base.files.durable import describe_error
 from base.logs import get_logger
 from base.notes import Note
-from base.remedies import describe_error
 from generator.request import Settings
 from generator.tracing import ended
 from indexer.settings import IndexerSettings

@@ -25,7 +25,6 @@ CAUSES = {
 
 # Exhausted resources of the process or machine: unrelated to the file that could not be opened.
 SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})  # exFAT, some network mounts
 TEMPORARY = re.compile(r"\.[0-9]+\.[0-9a-f]{8}\.partial")  # names made by `temporary_path`
 
 
@@ -45,6 +44,13 @@ def disk_of(path: Path) -> str:
 def cause_of(error: OSError) -> str:
     """Describe the reason of a system error, without the file name."""
     return CAUSES.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
+
+
+def describe_error(error: Exception) -> str:
+    """Describe an error in one line: what happened, to which input, and what fixes it."""
+    if isinstance(error, OSError):
+        return ": ".join(filter(None, (error.filename and str(error.filename), cause_of(error))))
+    return str(error)
 
 
 def write_durably(path: Path, content: str | bytes) -> None:
@@ -87,14 +93,7 @@ def create_durably(path: Path, content: bytes, *, mode: int) -> None:
             os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
         file.write(content)
         _complete(file)
-        try:
-            path.hardlink_to(passing)
-        except OSError as error:
-            if error.errno not in NO_HARD_LINKS:
-                raise
-            if path.exists():
-                raise FileExistsError(errno.EEXIST, "it exists", str(path)) from None
-            passing.replace(path)
+        path.hardlink_to(passing)
     sync(path.parent)
 
 

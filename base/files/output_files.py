@@ -1,7 +1,7 @@
 """Output files of commands.
 
 A file is replaced atomically or remains unchanged. Links are followed, and permissions are kept. A pipe, a
-terminal or a descriptor (/dev/stdout) is written directly. The inputs of a command are never overwritten.
+terminal and standard output are written directly. The inputs of a command are never overwritten.
 """
 
 import errno
@@ -18,7 +18,6 @@ import click
 from base.errors import InvalidCall, OutputNotWritten, UnknownPath
 from base.files.durable import cause_of, replacing
 
-LONGEST_CHAIN = 40  # links, the limit of Linux
 STANDARD_OUTPUT = 1
 
 
@@ -36,7 +35,7 @@ def check_output(path: Path, inputs: Iterable[Path | None] = ()) -> None:
     for read in inputs:
         if read and _is_within(target, found, read):
             raise InvalidCall(f"{path} would overwrite the input {read}", remedy="name another output file")
-    if found and (_descriptor(path) is not None or not stat.S_ISREG(found.st_mode)):
+    if _is_stream(found):
         return
     if not target.parent.is_dir():
         raise UnknownPath(
@@ -48,14 +47,13 @@ def check_output(path: Path, inputs: Iterable[Path | None] = ()) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Check whether a path is written directly: a pipe, a terminal, a descriptor."""
-    _, found = _behind_links(path)
-    return _descriptor(path) is not None or bool(found and not stat.S_ISREG(found.st_mode))
+    """Check whether a path is written directly: a pipe, a terminal, standard output."""
+    return _is_stream(_behind_links(path)[1])
 
 
 def is_standard_output(path: Path) -> bool:
     """Check whether a path is standard output, such as /dev/stdout."""
-    return _descriptor(path) == STANDARD_OUTPUT
+    return _is_standard_output(_behind_links(path)[1])
 
 
 def write_output(path: Path, content: bytes) -> None:
@@ -87,12 +85,21 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def _open_stream(path: Path) -> BinaryIO:
-    descriptor = _descriptor(path)
-    if descriptor is None:
+    if not is_standard_output(path):
         return path.open("wb")
-    for stream in (sys.stdout, sys.stderr):  # keep the order with earlier output
-        stream.flush()
-    return os.fdopen(os.dup(descriptor), "wb")
+    sys.stdout.flush()  # keep the order with earlier output
+    return os.fdopen(os.dup(STANDARD_OUTPUT), "wb")
+
+
+def _is_stream(found: os.stat_result | None) -> bool:
+    return found is not None and (not stat.S_ISREG(found.st_mode) or _is_standard_output(found))
+
+
+def _is_standard_output(found: os.stat_result | None) -> bool:
+    try:
+        return found is not None and os.path.samestat(found, os.fstat(STANDARD_OUTPUT))
+    except OSError:  # it is closed
+        return False
 
 
 def _behind_links(path: Path) -> tuple[Path, os.stat_result | None]:
@@ -113,18 +120,6 @@ def _is_within(target: Path, found: os.stat_result | None, read: Path) -> bool:
         return target == real
     same = found is not None and os.path.samestat(found, there)
     return same or (stat.S_ISDIR(there.st_mode) and target.is_relative_to(real))
-
-
-def _descriptor(path: Path) -> int | None:
-    """Return the open descriptor of this process that a path such as /dev/stdout denotes."""
-    for _ in range(LONGEST_CHAIN):
-        folder = Path(os.path.realpath(path.parent))
-        if folder == Path(f"/proc/{os.getpid()}/fd") and path.name.isdecimal():
-            return int(path.name)
-        if not path.is_symlink():
-            return None
-        path = folder / path.readlink()
-    return None
 
 
 def not_written(path: Path, error: OSError) -> OutputNotWritten:

@@ -1,14 +1,13 @@
 """The file `shrag.toml`: search order, trust check, parsing, and values as TOML.
 
 A file in the current folder is found rather than named by the user, and the folder may belong to somebody
-else. The file is read only if it belongs to this user or root and nobody else can write to it. Otherwise the
-command fails: ignoring the file silently would run with other settings than the file says.
+else. The file is read only if it belongs to this user or root. Otherwise the command fails: ignoring the file
+silently would run with other settings than the file says.
 """
 
 import json
 import os
 import re
-import stat
 from collections.abc import Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
@@ -60,41 +59,17 @@ def read_settings_file() -> SettingsFile | None:
     return None
 
 
-def distrusted(path: Path, status: os.stat_result | None = None) -> str:
-    """Describe why a file, open with a status, may belong to somebody else; "" if it is trusted."""
-    try:
-        link, status = path.lstat(), status or path.stat()
-    except OSError:  # reading it raises the error
-        return ""
-    if {link.st_uid, status.st_uid} - {0, os.geteuid()}:
-        return "belongs to another user"
-    shared = status.st_mode & stat.S_IWGRP and not is_private_group(status.st_gid)
-    return "can be written by others" if shared or status.st_mode & stat.S_IWOTH else ""
-
-
-def is_private_group(gid: int) -> bool:
-    """Check whether a group is the one that many systems create for each user alone."""
-    import grp
-    import pwd
-
-    try:
-        group, user = grp.getgrgid(gid), pwd.getpwuid(os.geteuid())
-    except KeyError:
-        return False
-    return gid == user.pw_gid and group.gr_name == user.pw_name and not set(group.gr_mem) - {user.pw_name}
-
-
 def read_toml(path: Path, remedy: str = "", *, own: bool = False) -> dict[str, Any]:
     """Read a settings file; InvalidSettingsFile if it cannot be used.
 
-    With `own`, it is also refused if it may belong to somebody else.
+    With `own`, it is also refused if it belongs to somebody else.
     """
     import tomllib
 
     def check(status: os.stat_result) -> None:
-        if own and (why := distrusted(path, status)):
+        if own and {path.lstat().st_uid, status.st_uid} - {0, os.geteuid()}:
             raise InvalidSettingsFile(
-                f"{path} {why}: a settings file found in the current folder must be yours alone",
+                f"{path} belongs to another user: a settings file found in the current folder must be yours",
                 remedy=("change that", f"name it ({CONFIG}={path}) if you trust it", WITHOUT),
             )
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+INDEX_CALLED_FOR = "shrag.index"  # key of the named index in click's shared context
 Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 

@@ -9,8 +9,6 @@ from indexer.analysis.names import LONGEST_READ, Name, find_names
 from indexer.analysis.packing import PassageTokens
 from indexer.analysis.tokens import Analyzer, TaggedToken, Token, as_indexed
 
-LATIN = "SL"  # part of speech of a Latin word
-
 
 @dataclass(frozen=True, slots=True)
 class AnalysedPassage:
@@ -38,13 +36,10 @@ class AnalysedPassage:
 
 def _analysed(text: str, analyzer: Analyzer) -> tuple[list[Token], Sequence[TaggedToken]]:
     """Return the tokens of a text, and the tagged tokens of its beginning."""
-    if text.isascii():  # parts of speech do not matter for names here, and tagging takes longer
-        tokens = analyzer.analyze(text)
-        return tokens, [(token, LATIN) for token in tokens if token[3] <= LONGEST_READ]
+    tagged = analyzer.tagged_tokens(text[:LONGEST_READ])
     if len(text) <= LONGEST_READ:
-        tagged = analyzer.tagged_tokens(text)
         return [token for token, _ in tagged], tagged
-    tokens, tagged = analyzer.analyze(text), analyzer.tagged_tokens(text[:LONGEST_READ])
+    tokens = analyzer.analyze(text)
     # Words before the cut may be analysed differently than in the whole text.
     alike = takewhile(lambda pair: pair[0] == pair[1][0], zip(tokens, tagged, strict=False))
     return tokens, [pair[1] for pair in alike]

@@ -20,7 +20,6 @@ WITHIN_A_NAME = re.compile(r"[\s.'’·&-]*")  # characters between two words of
 # A sentence ends after a word, not after an initial or a title: J. Kim, St. Louis, Gen. Lee.
 SENTENCE_ENDS = re.compile(r"(?:\w{3,}|[가-힣])\.\s")
 TITLES = frozenset("capt col gen gov hon lieut maj mrs prof rev sen sgt univ".split())
-CONTROL_SEQUENCE = re.compile(r"\x1b\[[\d;]*[A-Za-z]")  # of a terminal; its last letter is not part of a word
 
 LONGEST_READ = 5_000  # characters of a passage searched for names
 
@@ -42,13 +41,10 @@ def find_names(text: str, tagged: Sequence[TaggedToken], *, title_end: int = 0) 
     """
     capitals_matter = _has_lowercase_word(text)
     korean = HANGUL.search(text) is not None
-    controls = {match.end() - 1 for match in CONTROL_SEQUENCE.finditer(text)} if "\x1b" in text else set()
     runs: list[list[int]] = []
     for place, (token, tag) in enumerate(tagged):
         word = text[token[2] : token[3]]
         if tag != PROPER_NOUN and not (capitals_matter and any(map(str.isupper, word))):
-            continue
-        if controls and not controls.isdisjoint(range(token[2], token[3])):
             continue
         if role_of(token[0], tag) != "noun" and not (
             capitals_matter and _is_written_as_name(text, token, title_end)

@@ -4,14 +4,14 @@ A record has references as ids in `references`, and as a bibliography in `refere
 an object {"text", "title", "year", "doi", "authors"}; all keys are optional. A value of another type counts
 as a reference without data.
 
-A paper takes about 80 bytes plus its id, a reference 8. Hashes are the same in each process, so that the
-columns are kept with a version, and an update adds and removes records; a collision is practically impossible
-below 10⁹ papers.
+Hashes are the same in each process, so that the columns are kept with a version, and an update adds and
+removes records; a collision is practically impossible below 10⁹ papers.
 """
 
 import re
 from array import array
 from collections.abc import Collection, Mapping, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,30 +24,28 @@ from indexer.files.sums import hash_of_text
 YEAR = re.compile("[12][0-9]{3}")
 LONGEST_LABEL, LONGEST_TITLE, LONGEST_NAMES = 300, 1_000, 2_000  # characters
 MOST_AUTHORS = 30
-AUTHOR_SEPARATOR = "\x1f"
+AUTHOR_SEPARATOR, TEXT_END = "\x1f", "\x1e"
 NONE = 0  # the hash of a missing value
 
-# The columns by table: typecode, or "" for texts. A column in POINTERS contains places in another table.
-TABLES: Mapping[str, Mapping[str, str]] = {
-    "records": {
-        "keys": "q",  # hash of the passage_id with the record
-        "hashes": "q",  # hash of the doc_id
-        "years": "h",
-        "doc_ids": "",
-        "authors": "",
-        "reference_counts": "i",
-    },
-    "dois": {"doi_keys": "q", "doi_owners": "i"},
-    "titles": {"titles": "q", "title_owners": "i"},
-    "references": {"reference_ids": "q"},
-    "cited dois": {"cited_dois": "q", "cited_doi_places": "q"},
-    "cited titles": {"cited_titles": "q", "cited_title_places": "q", "cited_years": "h", "cited_authors": ""},
+# The columns: typecode, or "" for texts. References are in the order of their records.
+RECORDS = {
+    "keys": "q",  # hash of the passage_id with the record
+    "hashes": "q",  # hash of the doc_id
+    "years": "h",
+    "reference_counts": "i",
+    "dois": "q",
+    "id_dois": "q",  # of a doc_id that is a DOI
+    "titles": "q",
+    "titles2": "q",
+    "doc_ids": "",
+    "authors": "",
 }
-POINTERS = {
-    "dois": ("doi_owners", "records"),
-    "titles": ("title_owners", "records"),
-    "cited dois": ("cited_doi_places", "references"),
-    "cited titles": ("cited_title_places", "references"),
+REFERENCES = {
+    "cited_ids": "q",
+    "cited_dois": "q",
+    "cited_titles": "q",
+    "cited_years": "h",
+    "cited_authors": "",
 }
 
 
@@ -90,39 +88,14 @@ def _entry(entry: Any) -> Entry:
     )
 
 
-class Texts:
-    """Many short texts in one block of memory, by number."""
-
-    def __init__(self) -> None:
-        self._bytes, self._ends = bytearray(), array("q", [0])
-
-    def append(self, text: str) -> None:
-        """Add a text."""
-        self._bytes += text.encode()
-        self._ends.append(len(self._bytes))
-
-    def __getitem__(self, number: int) -> str:
-        return self._bytes[self._ends[number] : self._ends[number + 1]].decode()
-
-    def packed(self) -> tuple[Column, Column]:
-        """Return the bytes of all texts, and the size of each."""
-        return np.frombuffer(bytes(self._bytes), np.uint8), np.diff(np.array(self._ends))
-
-    def extend(self, data: Column, sizes: Column, kept: Column) -> None:
-        """Add the texts of `packed` that are kept (a mask)."""
-        start = len(self._bytes)
-        self._bytes += data[np.repeat(kept, sizes)].tobytes()
-        self._ends.extend((np.cumsum(sizes[kept]) + start).tolist())
-
-
 class Gathered:
-    """The records of a corpus and all of their references as columns (`TABLES`)."""
+    """The records of a corpus and all of their references as columns."""
 
     def __init__(self) -> None:
         """Create empty columns."""
-        columns = [column for table in TABLES.values() for column in table.items()]
-        self.numbers = {name: array(code) for name, code in columns if code}
-        self.texts = {name: Texts() for name, code in columns if not code}
+        columns = RECORDS | REFERENCES
+        self.numbers = {name: array(code) for name, code in columns.items() if code}
+        self.texts: dict[str, list[str]] = {name: [] for name, code in columns.items() if not code}
 
     def column(self, name: str) -> Column:
         """Return a column of numbers as 64-bit integers."""
@@ -132,58 +105,56 @@ class Gathered:
         """Return the columns as arrays."""
         arrays = {name: np.array(numbers, numbers.typecode) for name, numbers in self.numbers.items()}
         for name, texts in self.texts.items():
-            arrays[name], arrays[f"{name} sizes"] = texts.packed()
+            arrays[name] = np.frombuffer("".join(f"{text}{TEXT_END}" for text in texts).encode(), np.uint8)
         return arrays
 
     def extend(self, arrays: Mapping[str, Column], removed: Collection[int] = ()) -> None:
         """Add the records of `packed`, without those of some keys."""
-        kept = {"records": ~np.isin(arrays["keys"], list(removed))}
-        kept["references"] = np.repeat(kept["records"], arrays["reference_counts"])
-        before = {"records": len(self.numbers["keys"]), "references": len(self.numbers["reference_ids"])}
-        places = {table: before[table] + np.cumsum(mask) - 1 for table, mask in kept.items()}
-        for table, columns in TABLES.items():
-            pointer, target = POINTERS.get(table, ("", table))
-            mask = kept[target][arrays[pointer]] if pointer else kept[table]
+        kept = ~np.isin(arrays["keys"], list(removed))
+        for columns, mask in ((RECORDS, kept), (REFERENCES, np.repeat(kept, arrays["reference_counts"]))):
             for name, code in columns.items():
-                if not code:
-                    self.texts[name].extend(arrays[name], arrays[f"{name} sizes"], mask)
-                    continue
-                column = arrays[name][mask]
-                column = places[target][column] if name == pointer else column
-                self.numbers[name].frombytes(column.astype(code).tobytes())
+                if code:
+                    self.numbers[name].frombytes(arrays[name][mask].tobytes())
+                else:
+                    texts = arrays[name].tobytes().decode().split(TEXT_END)[:-1]
+                    self.texts[name].extend(compress(texts, mask))
 
     def add(self, passage: StoredPassage) -> None:
         """Add the record stored with a passage, if any."""
         if (record := passage.paper) is None:
             return
-        owner, ids, listed = len(self.numbers["keys"]), reference_ids(record), entries(record)
+        ids, listed = reference_ids(record), entries(record)
         self._append(
             keys=record_key(passage),
             hashes=hash_of_text(passage.doc_id),
             years=passage.year or 0,
             reference_counts=len(ids) + len(listed),
+            dois=_doi_hash(record.get("doi") or ""),
+            id_dois=_doi_hash(passage.doc_id),
+            titles=_title_hash(passage.title),
+            titles2=_title_hash(passage.title2),
+            doc_ids=passage.doc_id,
+            authors=_names(record.get("authors") or ()),
         )
-        self.texts["doc_ids"].append(passage.doc_id)
-        self.texts["authors"].append(_names(record.get("authors") or ()))
-        for title in (passage.title, passage.title2):
-            if hashed := _title_hash(title):
-                self._append(titles=hashed, title_owners=owner)
-        for text in (record.get("doi") or "", passage.doc_id):
-            if hashed := _doi_hash(text):
-                self._append(doi_keys=hashed, doi_owners=owner)
-        first = len(self.numbers["reference_ids"])
-        self.numbers["reference_ids"].extend([*map(hash_of_text, ids), *[NONE] * len(listed)])
-        for place, text in enumerate([*ids, *(entry.doi for entry in listed)], first):
-            if hashed := _doi_hash(text):
-                self._append(cited_dois=hashed, cited_doi_places=place)
-        for place, entry in enumerate(listed, first + len(ids)):
-            if hashed := _title_hash(entry.title):
-                self._append(cited_titles=hashed, cited_title_places=place, cited_years=entry.year)
-                self.texts["cited_authors"].append(_names(entry.authors))
+        for cited in ids:
+            self._append_reference(hash_of_text(cited), Entry("", "", 0, cited, []))
+        for entry in listed:
+            self._append_reference(NONE, entry)
 
-    def _append(self, **values: int) -> None:
+    def _append_reference(self, cited_id: int, entry: Entry) -> None:
+        title = _title_hash(entry.title)
+        self._append(
+            cited_ids=cited_id,
+            cited_dois=_doi_hash(entry.doi),
+            cited_titles=title,
+            cited_years=entry.year,
+            cited_authors=_names(entry.authors) if title else "",
+        )
+
+    def _append(self, **values: int | str) -> None:
         for name, value in values.items():
-            self.numbers[name].append(value)
+            column: Any = self.texts[name] if isinstance(value, str) else self.numbers[name]
+            column.append(value)
 
 
 def record_key(passage: StoredPassage) -> int:
@@ -201,4 +172,4 @@ def _title_hash(title: str) -> int:
 
 
 def _names(authors: Sequence[str]) -> str:
-    return AUTHOR_SEPARATOR.join(authors[:MOST_AUTHORS])[:LONGEST_NAMES]
+    return AUTHOR_SEPARATOR.join(authors[:MOST_AUTHORS])[:LONGEST_NAMES].replace(TEXT_END, " ")

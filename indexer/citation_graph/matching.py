@@ -33,9 +33,9 @@ def match_references(gathered: Gathered) -> tuple[Numbers, Numbers]:
     paper_of = first[inverse]
     citing = np.repeat(paper_of, column("reference_counts"))
     cited = np.full(len(citing), UNMATCHED)
-    _match(cited, np.arange(len(cited)), column("reference_ids"), column("hashes"), paper_of)
-    dois = column("doi_keys"), paper_of[column("doi_owners")]
-    _match(cited, column("cited_doi_places"), column("cited_dois"), *dois)
+    _match(cited, column("cited_ids"), column("hashes"), paper_of)
+    dois = np.concatenate([column("dois"), column("id_dois")])
+    _match(cited, column("cited_dois"), dois, np.tile(paper_of, 2))
     _match_by_title(gathered, paper_of, cited)
     cited[cited == citing] = ITSELF
     places = np.flatnonzero(cited >= 0)
@@ -44,13 +44,13 @@ def match_references(gathered: Gathered) -> tuple[Numbers, Numbers]:
     return citing, cited
 
 
-def _match(cited: Numbers, places: Numbers, wanted: Numbers, keys: Numbers, owners: Numbers) -> None:
-    """Match the references at some places to the owner of the wanted key."""
+def _match(cited: Numbers, wanted: Numbers, keys: Numbers, owners: Numbers) -> None:
+    """Match the references to the owner of the wanted key."""
     owners, begin, end = _owners(wanted, keys, owners)
-    found = (cited[places] == UNMATCHED) & (wanted != NONE)
-    one, several = found & (end - begin == 1), found & (end - begin > 1)
-    cited[places[one]] = owners[begin[one]]
-    cited[places[several]] = AMBIGUOUS
+    found = (cited == UNMATCHED) & (wanted != NONE)
+    one = found & (end - begin == 1)
+    cited[one] = owners[begin[one]]
+    cited[found & (end - begin > 1)] = AMBIGUOUS
 
 
 def _owners(wanted: Numbers, keys: Numbers, owners: Numbers) -> tuple[Numbers, Numbers, Numbers]:
@@ -64,23 +64,21 @@ def _owners(wanted: Numbers, keys: Numbers, owners: Numbers) -> tuple[Numbers, N
 
 
 def _match_by_title(gathered: Gathered, paper_of: Numbers, cited: Numbers) -> None:
-    places, titles = gathered.column("cited_title_places"), gathered.column("titles")
-    owners, begin, end = _owners(
-        gathered.column("cited_titles"), titles, paper_of[gathered.column("title_owners")]
-    )
-    candidates = np.flatnonzero((cited[places] == UNMATCHED) & (end > begin))
-    for number in candidates.tolist():
-        papers = owners[begin[number] : end[number]].tolist()
+    wanted = gathered.column("cited_titles")
+    titles = np.concatenate([gathered.column("titles"), gathered.column("titles2")])
+    owners, begin, end = _owners(wanted, titles, np.tile(paper_of, 2))
+    for place in np.flatnonzero((cited == UNMATCHED) & (wanted != NONE) & (end > begin)).tolist():
+        papers = owners[begin[place] : end[place]].tolist()
         few = len(papers) <= MOST_ALIKE
-        fitting = [paper for paper in papers if _fits(gathered, number, paper)] if few else papers
+        fitting = [paper for paper in papers if _fits(gathered, place, paper)] if few else papers
         if fitting:
-            cited[places[number]] = fitting[0] if len(fitting) == 1 else AMBIGUOUS
+            cited[place] = fitting[0] if len(fitting) == 1 else AMBIGUOUS
 
 
-def _fits(gathered: Gathered, number: int, paper: int) -> bool:
-    """Check whether a reference, by its number among those with a title, may be a paper of the same title."""
-    year, paper_year = gathered.numbers["cited_years"][number], gathered.numbers["years"][paper]
-    authors, paper_authors = gathered.texts["cited_authors"][number], gathered.texts["authors"][paper]
+def _fits(gathered: Gathered, reference: int, paper: int) -> bool:
+    """Check whether a reference may be a paper of the same title."""
+    year, paper_year = gathered.numbers["cited_years"][reference], gathered.numbers["years"][paper]
+    authors, paper_authors = gathered.texts["cited_authors"][reference], gathered.texts["authors"][paper]
     has_years = bool(year and paper_year)
     if has_years and abs(year - paper_year) > 1:
         return False

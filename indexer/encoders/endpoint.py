@@ -65,14 +65,11 @@ def vectors_of(content: bytes, count: int) -> Vectors:
     try:
         rows = read_json(content)["data"]
         vectors = {row.get("index", place): _numbers(row["embedding"]) for place, row in enumerate(rows)}
+        if len(rows) == count and vectors.keys() == set(range(count)):
+            return np.stack([vectors[place] for place in range(count)])
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise ValueError("the response is not in the format of /v1/embeddings") from error
-    if len(rows) != count or vectors.keys() != set(range(count)):
-        raise ValueError(f"{count} texts were sent, but {len(vectors)} vectors were returned")
-    widths = {len(vector) for vector in vectors.values()}
-    if len(widths) != 1:
-        raise ValueError(f"the vectors have different dimensions: {sorted(widths)}")
-    return np.stack([vectors[place] for place in range(count)])
+    raise ValueError(f"{count} texts were sent, but {len(vectors)} vectors were returned")
 
 
 def _numbers(embedding: Any) -> Vectors:
@@ -176,7 +173,13 @@ class EndpointEncoder:
         done = 0
         try:
             for batch, answer in zip(batches, answers, strict=True):
-                vectors[batch] = self._first_dimensions(answer.result())
+                rows = answer.result()
+                if rows.shape[1] != self._width:
+                    raise EncoderUnusable(
+                        f"{self._url} returned {rows.shape[1]} dimensions instead of {self._width}: the "
+                        "server's model has changed; start again"
+                    )
+                vectors[batch] = rows[:, : self.fingerprint.dimensions]  # a server may ignore their number
                 done += len(batch)
                 if progress is not None:
                     progress(done)
@@ -186,15 +189,6 @@ class EndpointEncoder:
         finally:
             for answer in answers:
                 answer.cancel()
-
-    def _first_dimensions(self, rows: Vectors) -> Vectors:
-        """Return the dimensions of the fingerprint; a server may ignore their number and send all."""
-        if rows.shape[1] != self._width:
-            raise EncoderUnusable(
-                f"{self._url} returned {rows.shape[1]} dimensions instead of {self._width}: the "
-                "server's model has changed; start again"
-            )
-        return rows[:, : self.fingerprint.dimensions]
 
     async def _ask(self, texts: Sequence[str], attempts: int) -> Vectors:
         """Send a request, retrying transient failures; for questions, QUESTION_S limits the total time."""

@@ -68,6 +68,9 @@ class Match:
         return self.pair.english_tokens if self.target == "en" else self.pair.korean_tokens
 
 
+Matched = TypeVar("Matched", Match, FormMatch)
+
+
 def write_glossary(
     path: Path,
     pairs: Iterable[Pair],
@@ -133,9 +136,14 @@ class Glossary(SQLiteFile):
             for match in [Match(pair, start, end, target)]
             if is_held is None or is_held(match.other_tokens)
         ]
-        found.sort(key=lambda match: (match.start - match.end, match.start))
-        matches = [match for target in TARGETS for match in _chosen(found, target, len(tokens))]
-        return sorted(matches, key=lambda match: (match.start - match.end, match.start))
+        found.sort(key=_longest_first)
+        matches: list[Match] = []
+        for target in TARGETS:
+            taken = [0] * len(tokens)
+            for tier in range(TIERS):
+                of_tier = [each for each in found if each.target == target and _tier(each.pair) == tier]
+                matches += _without_overlaps(of_tier, taken)
+        return sorted(matches, key=_longest_first)
 
     def korean_words(self, words: Sequence[str]) -> set[str]:
         """Return the words that are the only Korean token of a pair."""
@@ -145,8 +153,8 @@ class Glossary(SQLiteFile):
     def abbreviations(self, tokens: Sequence[str], units: Collection[Unit] = ()) -> list[FormMatch]:
         """Return the abbreviations with one side in `tokens` without a gap, longest first.
 
-        Of two overlapping matches the shorter is dropped; all of the same span are returned, most frequent
-        first. A match never splits one of the `units`.
+        Of two overlapping matches the shorter is dropped; the most frequent ones of a span come first. A
+        match never splits one of the `units`.
         """
         spans = _spans(tokens, LONGEST_FORM, units)
         found = [
@@ -155,15 +163,8 @@ class Glossary(SQLiteFile):
             for side in {form.short_tokens, form.long_tokens}
             for start, end in spans.get(side, ())
         ]
-        found.sort(key=lambda match: (match.start - match.end, match.start, -match.form.count))
-        chosen: list[FormMatch] = []
-        taken: dict[int, tuple[int, int]] = {}  # the span chosen at each place
-        for match in found:
-            span = match.start, match.end
-            if all(taken.get(place, span) == span for place in range(*span)):
-                taken |= dict.fromkeys(range(*span), span)
-                chosen.append(match)
-        return chosen
+        found.sort(key=lambda match: (*_longest_first(match), -match.form.count))
+        return list(_without_overlaps(found, [0] * len(tokens)))
 
     def loanword(self, korean: str) -> SpeltWord | None:
         """Return the English word that a Hangul word sounds like; None if there is no clear candidate."""
@@ -205,17 +206,21 @@ def _spans(tokens: Sequence[str], longest: int, units: Collection[Unit]) -> Mapp
     return spans
 
 
-def _chosen(found: Sequence[Match], target: Target, size: int) -> Iterator[Match]:
-    """Yield the longest non-overlapping matches for a language; `size` is the number of tokens."""
-    longest = [0] * size  # of the spans taken at each place
-    for tier in range(TIERS):
-        free = [length == 0 for length in longest]  # of earlier tiers
-        for match in found:
-            span, length = slice(match.start, match.end), match.end - match.start
-            looked_for = match.target == target and _tier(match.pair) == tier
-            if looked_for and any(free[span]) and max(longest[span]) <= length:
-                longest[span] = [max(taken, length) for taken in longest[span]]
-                yield match
+def _longest_first(match: Match | FormMatch) -> tuple[int, int]:
+    return match.start - match.end, match.start
+
+
+def _without_overlaps(found: Iterable[Matched], taken: list[int]) -> Iterator[Matched]:
+    """Yield matches, given longest first, unless a longer or an earlier one has their place.
+
+    `taken` is the length of the longest match at each place, and updated; those of earlier calls come first.
+    """
+    free = [length == 0 for length in taken]
+    for match in found:
+        span, length = slice(match.start, match.end), match.end - match.start
+        if any(free[span]) and max(taken[span]) <= length:
+            taken[span] = [max(other, length) for other in taken[span]]
+            yield match
 
 
 def _tier(pair: Pair) -> int:

@@ -161,7 +161,7 @@ class RepositoryClient:
         # A redirect may lead from http to https.
         self._client = open_client(f"https://{repository.host}", None, connections=1, headers=headers)
         self._client.follow_redirects, self._client.max_redirects = True, MOST_REDIRECTS
-        self._client.event_hooks = {"request": [self._check_host]}
+        self._client.event_hooks["request"].append(self._check_host)
         self._runner = asyncio.Runner()
 
     def __enter__(self) -> Self:

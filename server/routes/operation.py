@@ -13,7 +13,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from base.errors import ResourceError
-from base.remedies import describe_error
+from base.files.durable import describe_error
 from base.versions import installed_version
 from indexer.console import as_record, describe_vectors
 from indexer.errors import UnknownIndex

@@ -8,7 +8,6 @@ from typing import Any, Literal
 from base.errors import RemediableError, ShragError
 from base.net.addresses import hosts_in_the_clear
 from base.progress import Progress, no_progress
-from base.remedies import describe_remedies
 from base.terminal.columns import wrapped_table
 from base.terminal.output import echo, echo_lines, styled
 from generator.pipeline import Settings
@@ -51,7 +50,7 @@ def failed(subject: str, error: Exception, configured: str = "", remedy: str = "
     """Return an error as a one-line finding; `remedy` is for errors without one."""
     what, own = " ".join(str(error).split()), ""
     if isinstance(error, RemediableError):
-        what, own = error.what, describe_remedies(error)
+        what, own = error.what, error.remedy
     return Finding(subject, "wrong", f"{type(error).__name__}: {what}", configured, own or remedy)
 
 

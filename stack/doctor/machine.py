@@ -13,7 +13,7 @@ from pathlib import Path
 
 from base.extras import extra_remedy
 from base.settings.fields import PREFIX, variable_at
-from base.settings.file import CONFIG, NAME, distrusted, is_private_group, read_settings_file
+from base.settings.file import CONFIG, NAME, read_settings_file
 from base.settings.sources import LISTS_ALL, all_settings, similar_settings
 from base.versions import NOT_INSTALLED, installed_version
 from indexer.settings import EncoderSettings
@@ -62,13 +62,9 @@ def check_settings(_: Examined) -> Iterator[Finding]:
     else:
         path, status = str(file.path), file.path.stat()
         yield Finding("file", "ok", f"{len(file.values)} keys and tables", path)
-        if why := distrusted(file.path):
-            remedy = f"chmod go-w {path}, or make it yours"
-            yield Finding("file, permissions", "warning", why, path, remedy)
         secrets = [each.setting.key for each in found if each.setting.secret and each.source == path]
-        by_group = status.st_mode & stat.S_IRGRP and not is_private_group(status.st_gid)
-        if secrets and (by_group or status.st_mode & stat.S_IROTH):
-            what = f"others can read it, and it contains {', '.join(secrets)}"
+        if secrets and status.st_mode & stat.S_IROTH:
+            what = f"everybody can read it, and it contains {', '.join(secrets)}"
             yield Finding("file, secrets", "warning", what, path, f"chmod 600 {path}")
     for each in found:
         if each.source:

@@ -185,14 +185,14 @@ def test_what_a_run_reads_is_not_written_over(call, sample_home, tmp_path, monke
 def test_compressed_pipes_are_read(call, tmp_path):
     def write(pipe, content):
         os.mkfifo(pipe)
-        threading.Thread(target=pipe.write_bytes, args=[gzip.compress(content)], daemon=True).start()
+        threading.Thread(target=pipe.write_bytes, args=[gzip.compress(content, mtime=0)], daemon=True).start()
 
     topics, qrels, run = (tmp_path / name for name in ("topics", "qrels", "run"))
     write(topics, b"q1\trice\n")
     result = call("run", topics, "--name", "sample", "--method", "or", "--out", run)
     assert result.exit_code == 0, result.output
     manifest = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))
-    assert manifest["topics"]["sha256"] == hashlib.sha256(gzip.compress(b"q1\trice\n")).hexdigest()
+    assert manifest["topics"]["sha256"] == hashlib.sha256(gzip.compress(b"q1\trice\n", mtime=0)).hexdigest()
     write_lines(run, "q1 Q0 x 1 2.0 t", "q1 Q0 a 2 1.0 t")
     write(qrels, b"q1 0 a 1\n")
     assert json.loads(call("score", qrels, run, "--measures", "RR", "--json").stdout) == {"RR": 0.5}

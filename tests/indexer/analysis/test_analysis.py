@@ -15,11 +15,10 @@ from base.errors import InvalidCall
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, make_analyzer
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.hanja import read_hanja, readings
-from indexer.analysis.names import LONGEST_READ, find_names
+from indexer.analysis.names import LONGEST_READ
 from indexer.analysis.normal_form import normal_form
 from indexer.analysis.packing import GAP, TERM_SEPARATOR, PassageTokens
 from indexer.analysis.pool import BATCH, analyse_in_order
-from indexer.analysis.tokens import as_indexed
 from indexer.versions.manifest import ANALYSIS_VERSION
 
 KOREAN, BILINGUAL, ENGLISH = map(make_analyzer, ("korean", "bilingual", "english"))
@@ -200,22 +199,3 @@ def test_of_a_long_text_only_the_beginning_is_searched_for_names(filling):
     words = passage.tokens.text.words()
     assert [words[first : first + length] for first, length in passage.names] == [["marta", "quillon"]]
     assert "kim" in words
-
-
-ENGLISH_TEXT = st.lists(
-    st.sampled_from(
-        "The a of Marta Quillon J. R. St. Louis, GPS mRNA may May Lee. (Basel) what I 1893 - What\n".split(
-            " "
-        )
-    ),
-    max_size=25,
-).map(" ".join)
-
-
-@given(ENGLISH_TEXT, ENGLISH_TEXT)
-def test_english_text_has_the_names_that_tagging_it_finds(title, text):
-    whole, title = as_indexed(title, text)
-    found = find_names(whole, BILINGUAL.tagged_tokens(whole), title_end=len(title))
-    tokens = BILINGUAL.analyze(whole)
-
-    assert passage_of(text, title).names == tuple((tokens[first][1], length) for first, length in found)

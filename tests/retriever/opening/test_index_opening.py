@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from base.remedies import describe_error
+from base.files.durable import describe_error
 from indexer.errors import IndexClosed, IndexDamaged, IndexMismatch
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
@@ -29,7 +29,7 @@ def version(home):
 def test_another_fingerprint_is_refused_with_what_differs(home):
     edit_manifest(version(home), fingerprint={"tantivy": "0.1.0"})
 
-    with pytest.raises(IndexMismatch, match=r"tantivy: 0\.1\.0, now .*; upgrade it, or build it again"):
+    with pytest.raises(IndexMismatch, match=r"tantivy: 0\.1\.0, now .*; upgrade it .*, or build it again"):
         open_index(IndexerSettings(home=home), NAME)
 
 
