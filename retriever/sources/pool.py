@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from indexer.analysis import Analyzer
 from indexer.analysis.analysed import AnalysedPassage
-from indexer.corpora.papers import Paper
+from indexer.corpora.papers import LAST_YEAR, Paper
 from indexer.encoders import Stored
 from indexer.encoders.rounding import cosines
 from indexer.files.keys import exact_terms
@@ -21,8 +21,19 @@ from retriever.engines import EngineHit, NumberedRows, numbered_rows
 from retriever.engines.explaining import leaves
 from retriever.engines.ordering import BY_PAPER, SCORE_DECIMALS, by_score, first_of_each_paper, rounded_cosine
 from retriever.engines.term_statistics import TermStatistics
-from retriever.formula import Scores, TokenPlaces, bm25
-from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.formula import Scores, TokenPlaces, bm25, weighted
+from retriever.queries.boolean import (
+    EVERYTHING,
+    And,
+    Exact,
+    Not,
+    Or,
+    Phrase,
+    Query,
+    Range,
+    Term,
+    searched_tokens,
+)
 from retriever.queries.filters import Filters
 
 Mask = NDArray[np.bool_]
@@ -75,10 +86,10 @@ class Pool:
         allowed = matching.allowed(filters)
         answers = []
         for query, k, found in queries:
-            matched, scores = matching.of(query)
-            hits = first_of_each_paper(self._hits(matched & allowed, scores), BY_PAPER)
+            chosen = allowed & matching.of(query) if found is None else allowed
+            hits = first_of_each_paper(self._hits(chosen, matching.scores(query)), BY_PAPER)
             if found is not None:
-                best = {hit.doc_id: hit for hit in reversed([*hits, *self._hits(allowed, scores * matched)])}
+                best = {hit.doc_id: hit for hit in hits}
                 ranked = ((best.get(doc_id), 1 / rank) for rank, doc_id in enumerate(found, 1))
                 hits = [hit._replace(score=round(score, SCORE_DECIMALS)) for hit, score in ranked if hit]
             answers.append(hits[:k])
@@ -94,7 +105,7 @@ class Pool:
     def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count the passages that each query matches under its filters."""
         matching = Matching(self, [query for query, _ in asked], TermStatistics(len(self.passages)))
-        return [int((matching.of(query)[0] & matching.allowed(filters)).sum()) for query, filters in asked]
+        return [int((matching.of(query) & matching.allowed(filters)).sum()) for query, filters in asked]
 
     def similarities(self, vector: Stored, passage_ids: Iterable[str]) -> dict[str, float]:
         """Return the cosines of a vector with passages; skips passages without a vector."""
@@ -118,7 +129,7 @@ def similarities(vector: Stored, vectors: Mapping[str, Stored]) -> dict[str, flo
 
 
 class Matching:
-    """The passages that queries match, and their scores by BM25, as in the engines."""
+    """The passages that queries match, and their scores: BM25 of all words that a query searches for."""
 
     def __init__(self, pool: Pool, queries: Iterable[Query], statistics: TermStatistics) -> None:
         words = [leaf for query in queries for leaf in leaves(query) if isinstance(leaf, Term | Phrase)]
@@ -130,51 +141,48 @@ class Matching:
     def allowed(self, filters: Filters) -> Mask:
         """Return whether each passage satisfies the filters."""
         if filters.complete is None:
-            return self.of(And(filters.clauses() or (EVERYTHING,)))[0]
+            return self.of(And(filters.clauses() or (EVERYTHING,)))
         complete = [passage.incomplete != filters.complete for passage in self._passages]
         return np.logical_and(self.allowed(replace(filters, complete=None)), complete)
 
-    def of(self, query: Query) -> tuple[Mask, Scores]:
-        """Return whether each passage matches a query, and its score."""
-        nothing = np.zeros(len(self._passages))
+    def scores(self, query: Query) -> Scores:
+        """Return the score of each passage for a query, whether it matches or not."""
+        return weighted(self._scores, self._places, searched_tokens(query))
+
+    def of(self, query: Query) -> Mask:
+        """Return whether each passage matches a query."""
         match query:
             case Term():
-                return self._word(query, any_of=True)
-            case Phrase(tokens=tokens, slop=slop):
-                matched, scores = self._word(query, any_of=False)
-                if not slop:  # a loose phrase matches wherever all of its words are
-                    matched &= self._places.pattern_counts(tokens, titles=query.field == "title") > 0
-                return matched, scores * matched
+                return self._held_of(query) > 0
+            case Phrase(tokens=tokens, slop=slop, field=field):
+                if slop:  # a loose phrase matches wherever all of its words are
+                    return np.equal(self._held_of(query), len(tokens))
+                return self._places.pattern_counts(tokens, titles=field == "title") > 0
             case Range(low=low, high=high):
                 years = np.array([passage.year or 0 for passage in self._passages], np.int64)
-                return (years > 0) & (years >= (low or 0)) & (years <= (high or years)), nothing
+                return (years > 0) & (years >= (low or 0)) & (years <= (high or LAST_YEAR))
             case Exact(field=field, values=values):
                 name, terms = exact_terms(field, values)
                 own = (getattr(passage, name) for passage in self._passages)
                 of = ((value,) if isinstance(value, str) else value for value in own)
-                return np.array([not set(terms).isdisjoint(each) for each in of], np.bool_), nothing
+                return np.array([not set(terms).isdisjoint(each) for each in of], np.bool_)
             case Not(clause=clause):
-                return ~self.of(clause)[0], nothing
-            case Or(clauses=clauses) | And(clauses=clauses):
-                return self._joined(clauses, np.logical_or if isinstance(query, Or) else np.logical_and)
+                return ~self.of(clause)
+            case Or(clauses=clauses) | And(clauses=clauses):  # a Not beside others applies to all of them
+                join = np.logical_or if isinstance(query, Or) else np.logical_and
+                wanted = [self.of(clause) for clause in clauses if not isinstance(clause, Not)]
+                unwanted = [self.of(clause) for clause in clauses if isinstance(clause, Not)]
+                every = np.full(len(self._passages), bool(unwanted))
+                matched: Mask = join.reduce(wanted) if wanted else every
+                for others in unwanted:
+                    matched = matched & others
+                return matched
 
-    def _word(self, word: Term | Phrase, *, any_of: bool) -> tuple[Mask, Scores]:
+    def _held_of(self, word: Term | Phrase) -> NDArray[np.int64]:
+        """Count the tokens of a word that each passage holds."""
         counts = self._places.titles if word.field == "title" else self._places.texts
-        tokens = _tokens(word)
-        known = [self._places.column[token] for token in tokens if token in self._places.column]
-        held = counts[:, known] > 0
-        matched = np.greater_equal(held.sum(axis=1), 1 if any_of else max(1, len(tokens)))
-        return matched, word.weight * (self._scores[:, known] * held).sum(axis=1)
-
-    def _joined(self, clauses: Sequence[Query], join: np.ufunc) -> tuple[Mask, Scores]:
-        """Join clauses; a Not beside others applies to all of them."""
-        wanted = [self.of(clause) for clause in clauses if not isinstance(clause, Not)]
-        unwanted = [self.of(clause)[0] for clause in clauses if isinstance(clause, Not)]
-        everything = np.full(len(self._passages), bool(unwanted))
-        matched: Mask = join.reduce([of for of, _ in wanted]) if wanted else everything
-        for others in unwanted:
-            matched = matched & others
-        return matched, sum((scores for _, scores in wanted), np.zeros(len(self._passages))) * matched
+        known = [self._places.column[token] for token in _tokens(word) if token in self._places.column]
+        return np.asarray(np.count_nonzero(counts[:, known], axis=1))
 
 
 def _tokens(word: Term | Phrase) -> Sequence[str]:

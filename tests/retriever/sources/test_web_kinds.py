@@ -192,7 +192,7 @@ OF_PUBMED = {
     [
         ("pubmed", PUBMED, OF_PUBMED),
         ("openalex", as_json(OPENALEX), {"references": ["W102", "W103"], "cited_by_count": 7}),
-        ("scienceon", SCIENCEON, {"url": "", "title2": "논에서 나오는 메탄"}),
+        ("scienceon", SCIENCEON, {"title2": "논에서 나오는 메탄"}),
         ("openalex", as_json({"results": [FRENCH]}), {"lang": "other", "cited_by_count": None}),
         ("openalex", INVERTED, {"abstract": "a b"}),
     ],
