@@ -21,12 +21,9 @@ from retriever.errors import SourceFailed
 from retriever.opening.worker_threads import wait_for
 from retriever.queries.boolean import And, Exact, Or, Phrase, Query, Term, searched_tokens, with_words
 from retriever.queries.filters import Filters
-from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (
     LimitedSource,
     MergedPaper,
-    ask_sources,
-    merge,
     search_sources,
     summed_frequencies,
 )
@@ -72,7 +69,6 @@ class SourcesEngine(Engine):
         self._answers: dict[tuple[Query, Filters], tuple[int, tuple[str, ...]]] = {}  # number requested, ids
         self._counted: dict[str, int] = {}
         self._written: dict[str, str] = {}  # the first written form of each token
-        self._absent: set[str] = set()  # ids that no source knows
         self._notes: dict[str, None] = {}
 
     @property
@@ -172,31 +168,11 @@ class SourcesEngine(Engine):
     def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
-        """Return stored passages of the pool; missing papers are requested from the sources by id.
-
-        Raises:
-            SourceFailed: a paper was requested, and no source answers.
-        """
-        wanted, pool = dict.fromkeys(doc_ids), self._pool
+        """Return stored passages of the pool; papers that were not found are left out."""
         with self._lock:
-            if unknown := wanted.keys() - self.found.keys() - self._absent:
-                self._fetch(sorted(unknown))
-            passages = {name: pool.passages[name] for name in passage_ids if name in pool.passages}
-            return passages, {doc_id: pool.firsts[doc_id] for doc_id in wanted if doc_id in pool.firsts}
-
-    def _fetch(self, doc_ids: Sequence[str]) -> None:
-        """Request papers by id from the sources, and add them to the pool."""
-        several = len(self._sources) > 1
-
-        async def of_source(source: Source) -> SourceAnswer:
-            own = f"{source.name}:" if several else ""
-            ids = [doc_id.removeprefix(own) for doc_id in doc_ids if doc_id.startswith(own)]
-            return SourceAnswer((tuple((await source.papers(ids)).values()),) if ids else ())
-
-        given = self._wait(ask_sources(self._sources, of_source))
-        self._notes |= dict.fromkeys(given.failures)
-        self.add(merge(given.answers, self.found, several=several).papers)
-        self._absent |= set(doc_ids) - self.found.keys()
+            known, firsts = self._pool.passages, self._pool.firsts
+            passages = {name: known[name] for name in passage_ids if name in known}
+            return passages, {doc_id: firsts[doc_id] for doc_id in doc_ids if doc_id in firsts}
 
     def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count the passages of the pool that each query matches."""
