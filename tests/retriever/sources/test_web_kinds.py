@@ -133,6 +133,7 @@ def test_a_query_is_written_in_the_syntax_of_its_service(kind: str, written: lis
     assert [write_query(query, syntax).text for query in (ANY, WITHOUT, NESTED)] == written
     notes = () if syntax.titles else (EVERYWHERE,)
     assert write_query(NESTED, syntax).notes == (notes if syntax.brackets else (NO_BRACKETS,))
+    assert write_query(ANY, syntax).notes == ()  # its title is searched everywhere anyway
 
 
 @pytest.mark.parametrize("kind", EXCHANGES)
