@@ -16,10 +16,9 @@ from indexer.analysis import Analyzer
 from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from retriever.engines import Engine, EngineHit, NumberedRows
-from retriever.engines.term_statistics import TermStatistics
 from retriever.errors import SourceFailed
 from retriever.opening.worker_threads import wait_for
-from retriever.queries.boolean import And, Exact, Or, Phrase, Query, Term, searched_tokens, with_words
+from retriever.queries.boolean import And, Exact, Or, Phrase, Query, Term, with_words
 from retriever.queries.filters import Filters
 from retriever.sources.merging import (
     LimitedSource,
@@ -99,9 +98,7 @@ class SourcesEngine(Engine):
             if new:
                 self._gather(list(new.items()), sent)
             asked = [(query, k, self._answers.get((query, sent), (0, None))[1]) for query, k in queries]
-            tokens = [token for query, _ in queries for token in searched_tokens(query)]
-            statistics = TermStatistics(self._total, self._frequencies(tokens), self.average_length)
-            return self._pool.search(asked, filters, statistics)
+            return self._pool.search(asked, filters)
 
     def _is_answered(self, query: Query, filters: Filters, k: int) -> bool:
         """Check whether the sources need not be asked again for k hits of a query."""
@@ -150,11 +147,8 @@ class SourcesEngine(Engine):
                 words = sorted(set(new.values()))
                 counts, _ = self._wait(summed_frequencies(self._sources, words))
                 self._counted |= {token: counts[word] for token, word in new.items() if word in counts}
-        return self._frequencies(wanted)
-
-    def _frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         assumed = max(1, round(ASSUMED_SHARE * self._total))
-        return {token: self._counted.get(token, assumed) for token in tokens}
+        return {token: self._counted.get(token, assumed) for token in wanted}
 
     @property
     def lexicon(self) -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from indexer.analysis import make_analyzer
 from indexer.corpora.papers import Paper
-from retriever.engines.term_statistics import TermStatistics
 from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Range, Term
 from retriever.queries.filters import Filters
 from retriever.sources import ANALYZER, DECOMPOUND
@@ -34,7 +33,6 @@ KNOWLEDGE, GRAPH, CATS, DOG = (
     Term(word, (token,))
     for word, token in [("knowledge", "knowledg"), ("graph", "graph"), ("cats", "cat"), ("dog", "dog")]
 )
-STATISTICS = TermStatistics(1_000, dict.fromkeys(("knowledg", "graph", "cat", "dog"), 10), 150.0)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +43,7 @@ def pool():
 
 
 def search(pool, query, found=None, k=10, **filters):
-    [hits] = pool.search([(query, k, found)], Filters(**filters), STATISTICS)
+    [hits] = pool.search([(query, k, found)], Filters(**filters))
     return [hit.doc_id for hit in hits]
 
 
