@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import from_json
 
 from base.calls import SOME_TEXT, Call, Flag, Section, described, optional, texts_schema, with_examples
-from retriever.citing.styles import style_names
+from retriever.citing.styles import STYLES
 from retriever.methods import method_names
 from retriever.queries.filters import Filters, make_filters
 from retriever.request import MAX_CHARACTERS, RELEVANCE, SearchRequest, Sort
@@ -198,7 +198,7 @@ class CitedCall(Call):
     cite: Annotated[
         str | None,
         Flag(section=Section.OUTPUT),
-        optional(type="string", enum=style_names(), example="apa"),
+        optional(type="string", enum=tuple(STYLES), example="apa"),
         Field(
             description="Citation style of the references: "
             "APA 7, Chicago (author-date), IEEE, Korean journals, MLA 9 or Vancouver."

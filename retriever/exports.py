@@ -229,11 +229,6 @@ EXPORTS = {
 }
 
 
-def export_names() -> tuple[str, ...]:
-    """Return the names of all formats."""
-    return tuple(EXPORTS)
-
-
 def export_named(name: str) -> Export:
     """Return a format; BadFilter, with all names, if none has that name."""
     if name not in EXPORTS:

@@ -22,8 +22,7 @@ from retriever.opening.worker_threads import WorkerThreads
 if TYPE_CHECKING:
     from retriever.index import SearchIndex
 
-LOOKED_EVERY_S = 2.0  # interval between reads of the pointer
-TRIED_EVERY_S = 30.0  # interval between attempts to open a version that failed to open
+LOOKED_EVERY_S = 2.0  # interval between reads of a cluster's pointer, and between attempts that fail
 PAUSES_S = (0.5, 1.0, 2.0, 4.0)  # between attempts to replace a deleted version
 
 T = TypeVar("T")
@@ -53,7 +52,6 @@ class FollowingIndex:
         self._moving = Lock()  # held by the one thread that reads the pointer or opens a version
         self._current = _Opened(open_version())
         self._look_at = 0.0 if store.engine in LOCAL_ENGINES else time.monotonic() + LOOKED_EVERY_S
-        self._refused: tuple[Pointer | None, float] = (None, 0.0)
         self._threads = WorkerThreads("follow")
         self._shared = ExitStack()
         self.on_answer: Callable[[object], None] = lambda _: None  # called with each result
@@ -150,28 +148,22 @@ class FollowingIndex:
             self._log("pointer not followed", repr(error))
 
     def _follow(self, current: "SearchIndex") -> None:
-        pointer: Pointer | None = None
         try:
-            pointer = self._store.pointer()
-            refused, until = self._refused
-            if pointer == current.pointer:
-                current.notes = ()
-            elif pointer != refused or time.monotonic() >= until:
+            if self._store.pointer() != current.pointer:
                 self._store.require_current()
                 self._go_on()
+            current.notes = ()
         except UnknownIndex:
             raise
+        except (EngineUnreachable, EngineRefused):
+            pass  # the question decides whether it fails
         except (ResourceError, OSError) as error:
-            if pointer is None and isinstance(error, EngineUnreachable | EngineRefused):
-                return  # the question decides whether it fails
-            what, why = "pointer not read", "the current version is unknown"
-            if pointer is not None:
-                self._refused = (pointer, time.monotonic() + TRIED_EVERY_S)
-                what, why = "version not opened", "the newer version cannot be opened"
+            self._look_at = time.monotonic() + LOOKED_EVERY_S
             before, version = current.notes, current.manifest.version
-            current.notes = (Note("older_version", version=version, reason=f"{why} ({error})"),)
+            reason = f"the current version cannot be opened ({error})"
+            current.notes = (Note("older_version", version=version, reason=reason),)
             if current.notes != before:
-                self._log(what, str(error))
+                self._log("version not opened", str(error))
 
     def _log(self, what: str, reason: str) -> None:
         from base.logs import get_logger  # a search on the command line does not need it

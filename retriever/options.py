@@ -8,7 +8,7 @@ from base.terminal.call_options import field_options
 from base.terminal.parameters import PathParameter
 from indexer.options import chosen_index, index_names
 from retriever.calls import CitedCall
-from retriever.exports import export_names
+from retriever.exports import EXPORTS
 
 if TYPE_CHECKING:
     from indexer.settings import IndexerSettings
@@ -55,7 +55,7 @@ out_option = click.option(
     help="Output file of --export, or of --cite (.txt, .md or .docx); default: standard output.",
 )
 export_options = (
-    click.option("--export", type=click.Choice(export_names()), help="Format for the papers' references."),
+    click.option("--export", type=click.Choice(list(EXPORTS)), help="Format for the papers' references."),
     cite_option,
     out_option,
 )

@@ -74,11 +74,6 @@ STYLES = {
 }
 
 
-def style_names() -> tuple[str, ...]:
-    """Return the names of all styles."""
-    return tuple(STYLES)
-
-
 def style_named(name: str) -> CitationStyle:
     """Return a style; BadFilter, with all names, if none has that name."""
     if name in STYLES:

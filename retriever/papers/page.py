@@ -18,6 +18,7 @@ from base.records import Recordable
 from base.untrusted import one_line
 from indexer.analysis.packing import GAP
 from indexer.corpora.papers import Language
+from indexer.files.keys import title_key
 from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit
 from retriever.engines.ordering import BY_PAPER, first_of_each_paper
@@ -26,7 +27,7 @@ from retriever.errors import BadFilter, UnknownPaper, UnknownPassage
 from retriever.index import SearchIndex
 from retriever.papers.linked import PaperLinks, linked_papers
 from retriever.papers.records import ListedPaper, listed_papers, record_of
-from retriever.queries.boolean import And, Exact, Term, or_query
+from retriever.queries.boolean import Exact, Term, or_query
 from retriever.queries.filters import Filters
 
 PASSAGES, RELATED, SIMILAR = 50, 50, 10  # shown at most
@@ -210,7 +211,7 @@ def _terms_of(index: SearchIndex, first: StoredPassage) -> tuple[Counter[str], s
     }
 
 
-MOST_OF_A_TITLE = 100  # papers whose titles contain the words of the given one
+MOST_OF_A_TITLE = 100  # papers with one title
 SHOWN = 3  # ids of papers that share a title
 
 
@@ -224,13 +225,13 @@ class Topic:
 
 
 def find_topic(index: SearchIndex, name: str, filters: Filters) -> Topic:
-    """Return the paper with the id `name`, else the paper with this title, in either language.
+    """Return the paper with the id `name`, else the paper with this title, in either language and any case.
 
     Raises:
         UnknownPaper: the index contains no such paper.
         BadFilter: several papers have the title.
     """
-    name = _composed(name)
+    name = " ".join(normalize("NFC", name).split())
     first = index.engine.papers([name]).get(name) if may_be_id(name) else None
     if first is None:
         first = _titled(index, name)
@@ -239,23 +240,13 @@ def find_topic(index: SearchIndex, name: str, filters: Filters) -> Topic:
     return Topic(first.doc_id, first.title, passages)
 
 
-def _composed(text: str) -> str:
-    return " ".join(normalize("NFC", text).split())
-
-
 def _titled(index: SearchIndex, title: str) -> StoredPassage:
-    tokens = index.analyzer.analyze(title) if may_be_id(title) else []
-    words = tuple(Term(token[0], (token[0],), field="title") for token in tokens)
-    found: dict[str, StoredPassage] = {}
-    if words:
-        [hits] = index.engine.search([(And(words), MOST_OF_A_TITLE)], filters=Filters(), collapse=False)
-        stored = index.engine.passages(hit.passage_id for hit in hits)
-        for passage in stored.values():
-            if title in map(_composed, (passage.title, passage.title2)):
-                found.setdefault(passage.doc_id, passage)
-    if not found:
+    asked = [(Exact("keys", (title_key(title),)), MOST_OF_A_TITLE)] if may_be_id(title) else []
+    found = index.engine.search(asked, filters=Filters(), collapse=True) if asked else [[]]
+    ids = sorted(hit.doc_id for hit in found[0])
+    if not ids:
         raise UnknownPaper(Note("no_such_title", index=index.manifest.name, title=one_line(title)))
-    if len(found) > 1:
-        ids = ", ".join([*sorted(found)[:SHOWN], *(["…"] if len(found) > SHOWN else [])])
-        raise BadFilter(Note("several_with_title", papers=len(found), title=one_line(title), ids=ids))
-    return next(iter(found.values()))
+    if len(ids) > 1:
+        shown = ", ".join([*ids[:SHOWN], *(["…"] if len(ids) > SHOWN else [])])
+        raise BadFilter(Note("several_with_title", papers=len(ids), title=one_line(title), ids=shown))
+    return index.engine.papers(ids)[ids[0]]

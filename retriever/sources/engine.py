@@ -16,17 +16,13 @@ from indexer.analysis import Analyzer
 from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
 from retriever.engines import Engine, EngineHit, NumberedRows
-from retriever.engines.term_statistics import TermStatistics
 from retriever.errors import SourceFailed
 from retriever.opening.worker_threads import wait_for
-from retriever.queries.boolean import And, Exact, Or, Phrase, Query, Term, searched_tokens, with_words
+from retriever.queries.boolean import And, Exact, Or, Phrase, Query, Term, with_words
 from retriever.queries.filters import Filters
-from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (
     LimitedSource,
     MergedPaper,
-    ask_sources,
-    merge,
     search_sources,
     summed_frequencies,
 )
@@ -72,7 +68,6 @@ class SourcesEngine(Engine):
         self._answers: dict[tuple[Query, Filters], tuple[int, tuple[str, ...]]] = {}  # number requested, ids
         self._counted: dict[str, int] = {}
         self._written: dict[str, str] = {}  # the first written form of each token
-        self._absent: set[str] = set()  # ids that no source knows
         self._notes: dict[str, None] = {}
 
     @property
@@ -103,9 +98,7 @@ class SourcesEngine(Engine):
             if new:
                 self._gather(list(new.items()), sent)
             asked = [(query, k, self._answers.get((query, sent), (0, None))[1]) for query, k in queries]
-            tokens = [token for query, _ in queries for token in searched_tokens(query)]
-            statistics = TermStatistics(self._total, self._frequencies(tokens), self.average_length)
-            return self._pool.search(asked, filters, statistics)
+            return self._pool.search(asked, filters)
 
     def _is_answered(self, query: Query, filters: Filters, k: int) -> bool:
         """Check whether the sources need not be asked again for k hits of a query."""
@@ -154,11 +147,8 @@ class SourcesEngine(Engine):
                 words = sorted(set(new.values()))
                 counts, _ = self._wait(summed_frequencies(self._sources, words))
                 self._counted |= {token: counts[word] for token, word in new.items() if word in counts}
-        return self._frequencies(wanted)
-
-    def _frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         assumed = max(1, round(ASSUMED_SHARE * self._total))
-        return {token: self._counted.get(token, assumed) for token in tokens}
+        return {token: self._counted.get(token, assumed) for token in wanted}
 
     @property
     def lexicon(self) -> None:
@@ -172,31 +162,11 @@ class SourcesEngine(Engine):
     def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
-        """Return stored passages of the pool; missing papers are requested from the sources by id.
-
-        Raises:
-            SourceFailed: a paper was requested, and no source answers.
-        """
-        wanted, pool = dict.fromkeys(doc_ids), self._pool
+        """Return stored passages of the pool; papers that were not found are left out."""
         with self._lock:
-            if unknown := wanted.keys() - self.found.keys() - self._absent:
-                self._fetch(sorted(unknown))
-            passages = {name: pool.passages[name] for name in passage_ids if name in pool.passages}
-            return passages, {doc_id: pool.firsts[doc_id] for doc_id in wanted if doc_id in pool.firsts}
-
-    def _fetch(self, doc_ids: Sequence[str]) -> None:
-        """Request papers by id from the sources, and add them to the pool."""
-        several = len(self._sources) > 1
-
-        async def of_source(source: Source) -> SourceAnswer:
-            own = f"{source.name}:" if several else ""
-            ids = [doc_id.removeprefix(own) for doc_id in doc_ids if doc_id.startswith(own)]
-            return SourceAnswer((tuple((await source.papers(ids)).values()),) if ids else ())
-
-        given = self._wait(ask_sources(self._sources, of_source))
-        self._notes |= dict.fromkeys(given.failures)
-        self.add(merge(given.answers, self.found, several=several).papers)
-        self._absent |= set(doc_ids) - self.found.keys()
+            known, firsts = self._pool.passages, self._pool.firsts
+            passages = {name: known[name] for name in passage_ids if name in known}
+            return passages, {doc_id: firsts[doc_id] for doc_id in doc_ids if doc_id in firsts}
 
     def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count the passages of the pool that each query matches."""

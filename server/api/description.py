@@ -30,7 +30,7 @@ from generator.finding.events import FindingStepEvent, PapersEvent, SentQueriesE
 from generator.finding.result import FoundPapers, WithTree
 from generator.finding.state import Understanding
 from generator.pipeline import AskResult
-from retriever.exports import export_names
+from retriever.exports import EXPORTS
 from retriever.stages.hits import SearchResult
 from server.api.schemas import REFERENCE, Shaped, shape_schemas, with_references, without_null
 from server.problems import MEDIA_TYPE, Problem, error_classes
@@ -103,9 +103,7 @@ KEYS = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "a key: shrag keys create"},
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
 }
-DOCUMENTS, REFERENCES = (
-    ", ".join(f"`{name}`" for name in names) for names in (DOCUMENT_FORMATS, export_names())
-)
+DOCUMENTS, REFERENCES = (", ".join(f"`{name}`" for name in names) for names in (DOCUMENT_FORMATS, EXPORTS))
 INDEX = "`index` beside `sources`"
 # Combinations of fields that are refused, by the name of the body's schema.
 REFUSED = {

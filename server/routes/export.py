@@ -20,7 +20,7 @@ from retriever.calls import LONGEST_PASSAGE_ID, QUESTION, CitedCall, SearchCall
 from retriever.citing.reference_list import list_document
 from retriever.citing.styles import style_named
 from retriever.errors import BadFilter, UnknownPaper
-from retriever.exports import export_named, export_names
+from retriever.exports import EXPORTS, export_named
 from retriever.index import SearchIndex
 from retriever.papers.records import records_of_hits, records_of_papers
 from retriever.request import MAX_CHARACTERS
@@ -36,10 +36,10 @@ MOST_PAPERS = 1_000
 MOST_SENTENCES = 100  # of an answer
 STYLE = "apa"  # default of documents
 MISSING = "X-Missing-Papers"  # the number of ids that are not in the index, or the sources
-FORMATS = (*export_names(), *DOCUMENT_FORMATS)
+FORMATS = (*EXPORTS, *DOCUMENT_FORMATS)
 DOCX = DOCUMENT_FORMATS["docx"].media_type
 MEDIA_TYPES = [
-    *(export_named(name).media_type for name in export_names()),
+    *(export.media_type for export in EXPORTS.values()),
     *(each.media_type for each in DOCUMENT_FORMATS.values()),
 ]
 EXAMPLES: list[dict[str, Any]] = [
@@ -202,7 +202,7 @@ def _check(call: ExportCall) -> None:
         style_named(call.cite or STYLE)
         if (count := len(call.ids) or call.k) > MOST_CITED:
             raise InvalidCall(Note("style_too_many", most=MOST_CITED, papers=count))
-    elif call.format not in export_names():
+    elif call.format not in EXPORTS:
         raise BadFilter(Note("no_such_format", format=call.format, there=", ".join(FORMATS)))
     elif call.cite:
         raise InvalidCall(f"cite is the style of {', '.join(DOCUMENT_FORMATS)}; leave it out")

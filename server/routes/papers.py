@@ -18,9 +18,9 @@ from indexer.errors import UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import BuildFolder
 from retriever.calls import IndexName
-from retriever.citing.styles import style_names
+from retriever.citing.styles import STYLES
 from retriever.errors import BadFilter, UnknownPaper
-from retriever.exports import export_named, export_names
+from retriever.exports import EXPORTS, export_named
 from retriever.index import SearchIndex
 from retriever.known_items import papers_of_doi
 from retriever.papers.page import MOST_PASSAGES, PASSAGES, PaperPage, PaperPassage, may_be_id, paper_page
@@ -150,9 +150,9 @@ def paper_values(page: Mapping[str, Any], index: str, public: str) -> dict[str, 
         "index_name": index,
         "public": public,
         "question": "",
-        "formats": export_names(),
+        "formats": list(EXPORTS),
         "format_names": FORMAT_NAMES,
-        "styles": style_names(),
+        "styles": list(STYLES),
         "style_names": STYLE_NAMES,
     }
 
@@ -234,7 +234,7 @@ async def _records(services: Services, identifier: str) -> list[dict[str, Any]]:
 
 
 def _formats(status: int, identifier: str = "") -> Response:
-    formats = [(name, export_named(name).media_type) for name in export_names()]
+    formats = [(name, export.media_type) for name, export in EXPORTS.items()]
     return Response(
         rendered("unapi.xml", id=identifier, formats=formats), status, media_type="application/xml"
     )

@@ -109,7 +109,7 @@ def test_a_version_that_cannot_be_opened_leaves_the_one_before_answering_with_a_
         while not (notes := asyncio.run(ask(index)).notes):
             assert time.monotonic() < deadline
             time.sleep(0.1)
-        assert notes[0].startswith("answered by version 1: the newer version cannot be opened (")
+        assert notes[0].startswith("answered by version 1: the current version cannot be opened (")
         assert answered(index) == 1
         publish(kept, 3)
         wait_for(index, 3)

@@ -10,7 +10,7 @@ from pathlib import Path
 import tantivy
 
 from indexer.analysis.analysed import AnalysedPassage
-from indexer.analysis.packing import GAP
+from indexer.analysis.packing import GAP, PassageTokens
 from indexer.encoders import Stored, VectorFingerprint
 from indexer.files.schema import EXACT_FIELDS, LIST_FIELDS, TERMS, StoredPassage, tantivy_schema
 from indexer.files.stored import (
@@ -32,6 +32,41 @@ from indexer.versions.writers import VectorKey
 LITTLE_SPACE = 64_000_000
 
 
+def new_index(folder: Path | None = None) -> tantivy.Index:
+    """Open or create an index in a folder, or in memory."""
+    index = tantivy.Index(tantivy_schema(), str(folder) if folder else None)
+    # split at spaces, and drop the gaps, which count as positions
+    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+    index.register_tokenizer(TERMS, words.filter(tantivy.Filter.custom_stopword([GAP])).build())
+    return index
+
+
+def passage_document(
+    passage: StoredPassage, tokens: PassageTokens, sequence: int, number: int
+) -> tantivy.Document:
+    """Return the indexed fields of a passage of the record at a place in the corpus, with its number."""
+    document = tantivy.Document()
+    for field, packed in (("text", tokens.text), ("title", tokens.title)):
+        if packed.positions:
+            placed = [tantivy.Token(term, position, 0, 0) for term, position in packed.unpack()]
+            document.add_pre_tokenized_text(field, tantivy.PreTokenizedString("", placed))
+        else:  # as a line, which is five times faster than token by token
+            document.add_text(field, packed.terms)
+    for name in EXACT_FIELDS:
+        if value := getattr(passage, name):
+            document.add_text(name, value)
+    for name in LIST_FIELDS:
+        for value in getattr(passage, name):
+            document.add_text(name, value)
+    if passage.year is not None:
+        document.add_unsigned("year", passage.year)
+    document.add_boolean("first", bool(passage.record))
+    document.add_boolean("incomplete", passage.incomplete)
+    document.add_unsigned("sequence", sequence)
+    document.add_unsigned("number", number)
+    return document
+
+
 class TantivyWriter:
     """A version being written, to be closed.
 
@@ -49,11 +84,7 @@ class TantivyWriter:
         self._vectors_folder = building / VECTORS
         self.replaced, self._memory = 0, memory_mb * 1_000_000
         with _as_os_errors(self._folder):
-            self._index = tantivy.Index(tantivy_schema(), str(self._folder))
-            # split at spaces, and drop the gaps, which count as positions
-            words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
-            gaps = tantivy.Filter.custom_stopword([GAP])
-            self._index.register_tokenizer(TERMS, words.filter(gaps).build())
+            self._index = new_index(self._folder)
             self._writer: tantivy.IndexWriter | None = self._index.writer(self._memory, 1)
         self._base = self._searcher()
         self._lexicon = LexiconBuilder(Lexicon.open(lexicon) if lexicon else ())
@@ -73,25 +104,7 @@ class TantivyWriter:
     def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
         """Add a passage of the record at a place in the corpus; return its row of the forward index."""
         tokens, row = analysed.tokens, packed_row(passage, analysed, self._lexicon)
-        document = tantivy.Document()
-        for field, packed in (("text", tokens.text), ("title", tokens.title)):
-            if packed.positions:
-                placed = [tantivy.Token(term, position, 0, 0) for term, position in packed.unpack()]
-                document.add_pre_tokenized_text(field, tantivy.PreTokenizedString("", placed))
-            else:  # as a line, which is five times faster than token by token
-                document.add_text(field, packed.terms)
-        for name in EXACT_FIELDS:
-            if value := getattr(passage, name):
-                document.add_text(name, value)
-        for name in LIST_FIELDS:
-            for value in getattr(passage, name):
-                document.add_text(name, value)
-        if passage.year is not None:
-            document.add_unsigned("year", passage.year)
-        document.add_boolean("first", bool(passage.record))
-        document.add_boolean("incomplete", passage.incomplete)
-        document.add_unsigned("sequence", sequence)
-        document.add_unsigned("number", self._rows.add(passage, row))
+        document = passage_document(passage, tokens, sequence, self._rows.add(passage, row))
         add_stored(document, passage, tokens)
         with _as_os_errors(self._folder):
             self._open.add_document(document)

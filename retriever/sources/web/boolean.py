@@ -7,11 +7,12 @@ space. Weights are left out, because no service supports them.
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from urllib.parse import quote_plus
 
-from retriever.queries.boolean import AnalysedField, And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import AnalysedField, And, Exact, Not, Or, Phrase, Query, Range, Term, leaves
 
 NO_WORD = re.compile(r"[^\w.'’-]+|_+")
 EDGES = ".'’-"
@@ -60,23 +61,24 @@ class WrittenQuery:
 
 def write_query(query: Query, syntax: Syntax) -> WrittenQuery:
     """Convert a query; if it is too long, its last words are cut, but never its exclusions."""
-    words = len(_words(whole := _simplified(query)))
 
-    def length(count: int) -> int:
-        return syntax.length(_written(_first_words(whole, count), syntax))
+    def written(count: int) -> str:
+        return _written(query, syntax, iter(range(count)))[0]
 
     try:
-        text, fit = _written(whole, syntax), words
+        text = _written(query, syntax, counter := count())[0]
+        words = fit = next(counter)
         if syntax.length(text) > syntax.longest:
-            fit = bisect_right(range(1, words), syntax.longest, key=length)
-            text = _written(_first_words(whole, fit), syntax) if fit else ""
+            fit = bisect_right(range(1, words), syntax.longest, key=lambda some: syntax.length(written(some)))
+            text = written(fit)
     except NotExpressible as error:
         return WrittenQuery("", (f"a query was not sent: {error}",))
     if not text:
         why = "its words are too long for the service" if fit < words else "it has no words"
         return WrittenQuery("", () if query == Or(()) else (f"a query was not sent: {why}",))
     lost = f"a query was too long for the service and lost its last {words - fit} of {words} words"
-    is_in_titles = any(word.field == "title" for word in _words(whole)[:fit])
+    searched = _without_titles(list(leaves(query)))
+    is_in_titles = any(isinstance(word, Term | Phrase) and word.field == "title" for word in searched)
     notes = {lost: fit < words, TITLES: is_in_titles and not syntax.titles}
     return WrittenQuery(text, tuple(note for note, applies in notes.items() if applies))
 
@@ -88,80 +90,58 @@ def plain_words(text: str) -> str:
     return " ".join(word.lower() if word.lower() in RESERVED else word for word in words if word)
 
 
-def _simplified(query: Query) -> Query:
-    """Drop empty clauses, title words of an Or that are searched everywhere anyway, joins of one clause."""
-    if not isinstance(query, Or | And):
-        return Not(_simplified(query.clause)) if isinstance(query, Not) else query
-    clauses = [each for each in map(_simplified, query.clauses) if each not in {Or(()), And(())}]
-    if isinstance(query, Or):
-        texts = {each.text for each in clauses if isinstance(each, Term | Phrase) and each.field == "text"}
-        clauses = [
-            each
-            for each in clauses
-            if not (isinstance(each, Term | Phrase) and each.field == "title" and each.text in texts)
-        ]
-    alone = len(clauses) == 1 and not isinstance(clauses[0], Not)
-    return clauses[0] if alone else type(query)(tuple(clauses))
+def _written(query: Query, syntax: Syntax, left: Iterator[int]) -> tuple[str, bool]:
+    """Return the text of a query with the words that are left, and whether it joins several parts.
 
-
-def _words(query: Query) -> list[Term | Phrase]:
-    """Return the words of a query that are not excluded."""
-    if isinstance(query, Or | And):
-        return [word for clause in query.clauses for word in _words(clause)]
-    return [query] if isinstance(query, Term | Phrase) else []
-
-
-def _first_words(query: Query, count: int) -> Query:
-    """Return the query with its first `count` words, and everything else.
-
-    An alternative without any of its words is dropped with its exclusions.
+    Exclusions use up no words, and are dropped only together with the words beside them.
     """
-    left = iter(range(count))
-
-    def cut(part: Query) -> Query:
-        if isinstance(part, Or):
-            return Or(tuple(kept for each in part.clauses if _words(kept := cut(each)) or not _words(each)))
-        if isinstance(part, And):
-            return And(tuple(map(cut, part.clauses)))
-        is_lost = isinstance(part, Term | Phrase) and next(left, None) is None
-        return Or(()) if is_lost else part
-
-    return _simplified(cut(query))
-
-
-def _written(query: Query, syntax: Syntax) -> str:
     match query:
         case Term(text=text, field=field) | Phrase(text=text, field=field):
             # A heading keeps its commas: Diabetes Mellitus, Type 2.
             parts = text.split(",") if field == "heading" else [text]
             words = ", ".join(filter(None, map(plain_words, parts)))
-            return syntax.word(words, field) if words else ""
+            is_lost = next(left, None) is None
+            return ("" if is_lost or not words else syntax.word(words, field)), False
         case Or(clauses=clauses):
             if any(isinstance(clause, Not) for clause in clauses):
                 raise NotExpressible("it only excludes words within an OR")
-            found = (_bracketed(clause, syntax) for clause in clauses)
-            return syntax.either.join(dict.fromkeys(filter(None, found)))
+            found = (_part(clause, syntax, left) for clause in _without_titles(clauses))
+            texts = list(dict.fromkeys(filter(None, found)))
+            return syntax.either.join(texts), len(texts) > 1
         case And(clauses=clauses):
             wanted = [clause for clause in clauses if not isinstance(clause, Not)]
             others = [clause.clause for clause in clauses if isinstance(clause, Not)]
-            alone = len(wanted) == 1 and not syntax.brackets  # exclusions may follow an OR
-            texts = [_written(each, syntax) if alone else _bracketed(each, syntax) for each in wanted]
+            if not wanted:
+                raise NotExpressible("it only excludes")
+            kept = [each for each in (_written(clause, syntax, left) for clause in wanted) if each[0]]
             # An excluded OR gives one exclusion per word.
             excluded = [one for each in others for one in (each.clauses if isinstance(each, Or) else [each])]
-            refused = list(filter(None, (_bracketed(each, syntax) for each in excluded)))
-            if refused and not any(texts):
-                raise NotExpressible("it only excludes")
-            return syntax.both.join(filter(None, texts)) + "".join(syntax.without + each for each in refused)
+            refused = list(filter(None, (_part(each, syntax, count()) for each in excluded)))
+            if len(kept) < 2 and not (refused and syntax.brackets):  # noqa: PLR2004 - exclusions may follow an OR
+                texts = [text for text, _ in kept]
+            else:
+                texts = [_bracketed(*each, syntax) for each in kept]
+            text = syntax.both.join(texts) + "".join(syntax.without + each for each in refused if kept)
+            return text, len(kept) + len(refused) > 1 or any(joins for _, joins in kept)
         case Not():
             raise NotExpressible("it only excludes")
         case Range() | Exact():
             raise NotExpressible("the service does not support one of its filters")
 
 
-def _bracketed(clause: Query, syntax: Syntax) -> str:
-    text = _written(clause, syntax)
-    if not text or not isinstance(clause, Or | And):
-        return text
-    if not syntax.brackets:
+def _without_titles(clauses: Sequence[Query]) -> list[Query]:
+    """Drop the title words of an Or that are searched everywhere anyway."""
+    words = [clause for clause in clauses if isinstance(clause, Term | Phrase)]
+    everywhere = {word.text for word in words if word.field == "text"}
+    dropped = [word for word in words if word.field == "title" and word.text in everywhere]
+    return [clause for clause in clauses if clause not in dropped]
+
+
+def _part(query: Query, syntax: Syntax, left: Iterator[int]) -> str:
+    return _bracketed(*_written(query, syntax, left), syntax)
+
+
+def _bracketed(text: str, joins: bool, syntax: Syntax) -> str:
+    if joins and not syntax.brackets:
         raise NotExpressible("the service knows no brackets")
-    return f"({text})"
+    return f"({text})" if joins else text

@@ -18,7 +18,6 @@ from indexer.corpora.papers import Paper
 from indexer.corpora.readers.bibliography import drop_empty
 from retriever.sources.web.client import NoAnswer
 
-ADDRESS = re.compile(r"https?://[^\s\"'<>]+")
 LONGEST_IDENTIFIER = 1_000
 KEPT = (*Paper.model_fields, "type", "volume", "issue", "pages")
 
@@ -85,11 +84,9 @@ def paper_of(source: str, form: re.Pattern[str], record: Mapping[str, Any]) -> P
         record: by the fields of Paper, as a reader of corpora returns it; other fields are left out.
     """
     found = form.search(str(record.get("id", ""))[:LONGEST_IDENTIFIER])
-    url = record.get("url", "")
     given = {name: record.get(name) for name in KEPT} | {
         "id": found and found[0],
         "doi": whole_doi(record.get("doi", "")),
-        "url": url if ADDRESS.fullmatch(url) else "",  # pages link to it
         "references": [each for each in record.get("references", ()) if form.fullmatch(each)],
         "source": source,
     }

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retriever.citing.reference_list import reference_list
-from retriever.citing.styles import style_names
+from retriever.citing.styles import STYLES
 from retriever.errors import BadFilter
 from retriever.reference import csl_item
 from tests.retriever.hostile_records import RECORD
@@ -99,7 +99,7 @@ def test_an_unknown_style_is_refused_with_the_known_ones():
 
 @settings(max_examples=40)
 @given(
-    st.sampled_from(style_names()), st.lists(RECORD, max_size=4, unique_by=lambda record: str(record["id"]))
+    st.sampled_from(list(STYLES)), st.lists(RECORD, max_size=4, unique_by=lambda record: str(record["id"]))
 )
 def test_each_paper_has_one_entry_whatever_its_record_holds(style, records):
     references = list(map(csl_item, records))

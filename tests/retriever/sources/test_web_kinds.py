@@ -133,6 +133,7 @@ def test_a_query_is_written_in_the_syntax_of_its_service(kind: str, written: lis
     assert [write_query(query, syntax).text for query in (ANY, WITHOUT, NESTED)] == written
     notes = () if syntax.titles else (EVERYWHERE,)
     assert write_query(NESTED, syntax).notes == (notes if syntax.brackets else (NO_BRACKETS,))
+    assert write_query(ANY, syntax).notes == ()  # its title is searched everywhere anyway
 
 
 @pytest.mark.parametrize("kind", EXCHANGES)
@@ -192,7 +193,7 @@ OF_PUBMED = {
     [
         ("pubmed", PUBMED, OF_PUBMED),
         ("openalex", as_json(OPENALEX), {"references": ["W102", "W103"], "cited_by_count": 7}),
-        ("scienceon", SCIENCEON, {"url": "", "title2": "논에서 나오는 메탄"}),
+        ("scienceon", SCIENCEON, {"title2": "논에서 나오는 메탄"}),
         ("openalex", as_json({"results": [FRENCH]}), {"lang": "other", "cited_by_count": None}),
         ("openalex", INVERTED, {"abstract": "a b"}),
     ],
