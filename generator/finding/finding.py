@@ -112,8 +112,6 @@ async def find_in_sources(
         settings.opened_model(model) as asked,
         find_resources(opened, request, settings, asked, before.spent) as resources,
     ):
-        if asked:
-            before = before.with_prompts(agent_prompts(request))
         with request_id(), step.running():
             after, ranked = await find_in_steps(before, resources, step)
     allowance = resources.allowance
