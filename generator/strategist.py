@@ -25,7 +25,7 @@ from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Settings
 from generator.tracing import Step, all_of
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of_question
-from retriever.conditions import find_conditions
+from retriever.conditions import find_conditions, without_fields
 from retriever.index import OpenIndex, SearchIndex
 from retriever.methods import method_named
 from retriever.question import has_words
@@ -179,7 +179,8 @@ async def model_strategy(
     """
     if model is None or not method_named(request.method).uses_strategy:
         return None
-    question, settings = unicodedata.normalize("NFC", request.question).strip(), model.settings
+    question = without_fields(unicodedata.normalize("NFC", request.question).strip())
+    settings = model.settings
     language, least, most = language_of_question(question), settings.keywords_least, settings.keywords_most
     groups: list[tuple[Language, ...]] = [LANGUAGES]  # the question's language first
     if settings.strategy_calls != "one":

@@ -36,6 +36,7 @@ from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from indexer.corpora.papers import Language, language_of, language_of_question
 from indexer.files.schema import StoredPassage
+from retriever.conditions import without_fields
 from retriever.exclusions import Excluded
 from retriever.index import SearchIndex
 
@@ -152,7 +153,7 @@ def written_answer(
     return ModelStep(
         "answer",
         load_prompt(form.prompt, language),
-        {"question": question, **form.values},
+        {"question": without_fields(question), **form.values},
         form.schema,
         read=read,
         fallback="extractive answer",

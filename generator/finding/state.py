@@ -23,7 +23,7 @@ from generator.budgets import Allowance, Spent
 from generator.finding.calls import FindRequest
 from generator.llm import LanguageModel
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Paper
-from retriever.conditions import Conditions
+from retriever.conditions import Conditions, without_fields
 from retriever.exclusions import Excluded
 from retriever.queries.boolean import Range
 from retriever.relevance.paper_ranking import QuestionRanking
@@ -269,6 +269,11 @@ class FindResources:
     allowance: Allowance
     conditions: Conditions  # explicit ones of the question
     excluded: tuple[Excluded, ...] = ()  # the exclusions among them, analysed
+
+    @property
+    def question(self) -> str:
+        """The question without its fields, for a model."""
+        return without_fields(self.request.question)
 
     @property
     def ranks(self) -> bool:

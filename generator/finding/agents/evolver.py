@@ -90,7 +90,7 @@ async def _of_paper(
             "queries": [query.text for query in state.queries][-SHOWN_QUERIES:],
             **known.prompt_values(),
             "field": field[:TITLE_CHARACTERS] or "not known",
-            "question": request.question,
+            "question": resources.question,
         },
         EvolvedQueries,
         read=lambda reply: [reply.value.method, reply.value.application, reply.value.limitation],

@@ -159,7 +159,7 @@ async def _by_model(
         judgement: ModelStep[BriefJudgement | ComplexJudgement, Judgement] = ModelStep(
             "judgement",
             load_prompt(f"judgement_{request.judge}", request.language),
-            {"question": request.question, **known.prompt_values()},
+            {"question": resources.question, **known.prompt_values()},
             schema,
             read=read,
             fallback="not judged by the model",

@@ -91,7 +91,7 @@ async def rerank(
     reranking: ModelStep[RerankedPapers, list[RankedPaper]] = ModelStep(
         "reranking",
         load_prompt("reranking_time" if asks_for_time else "reranking", request.language),
-        {"papers": [_described(ranked) for ranked in first], "question": request.question},
+        {"papers": [_described(ranked) for ranked in first], "question": resources.question},
         RerankedPapers,
         read=lambda reply: [*_by_model(reply.value, first), *ruled[MOST_RANKED:]],
         fallback="ordered by a weighted sum",

@@ -52,7 +52,7 @@ async def understand(resources: FindResources, step: Step) -> Understanding:
         {
             "sources": [describe(source) for source in resources.sources],
             "year": str(request.year),
-            "question": request.question,
+            "question": resources.question,
         },
         ModelUnderstanding,
         read=lambda reply: _by_model(reply.value, explicit, resources),

@@ -114,6 +114,16 @@ def test_papers_judged_by_rules_are_judged_again_by_a_model_all_or_none(sample_h
     assert any("not judged by the model" in note for note in found.notes) is (judge == "words")
 
 
+@pytest.mark.parametrize("model", [None, FindingModel], ids=["rules", "model"])
+def test_fields_in_the_question_are_filters_and_no_words_of_a_prompt(sample_home, model):
+    asked = model and model()
+    found = find(sample_home, FindRequest(f"{ENGLISH} author:Quintela year:2020.."), model=asked)
+    assert RUNAWAY in found.state.papers
+    assert all("Marta Quintela" in known.paper.authors for known in found.state.papers.values())
+    assert 'only papers with author:"Quintela", year:"2020.." are listed' in found.notes
+    assert not (asked and any("author:" in prompt for prompt in asked.prompts))
+
+
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
