@@ -7,7 +7,6 @@ that refers back by a word of a table, such as "Does it lower yields?", gets key
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import accumulate
 from typing import Annotated
 
@@ -80,11 +79,12 @@ async def question_step(parent: Step, request: AskRequest, resources: Resources)
         StandaloneQuestion,
         read=lambda reply: reply.value.question if reply.value.depends else asked,
         fallback=BY_RULES,
-        otherwise=partial(_by_rules, parent, request, resources),
         inputs={"question": asked, "turns": len(request.turns)},
         output=str,
     )
     question = await standalone.run(parent, resources.model)
+    if question is None:
+        question = await _by_rules(parent, request, resources)
     if question != asked:
         request = replace(request, question=question)
         parent.publish(request)

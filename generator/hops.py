@@ -17,7 +17,7 @@ from base.notes import Note
 from generator.answers.answer import WayResult
 from generator.answers.model_answer import WHOLE_ANSWER
 from generator.budgets import Allowance, Budget
-from generator.model_step import ModelStep, constant
+from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.request import WAY, AskRequest, Resources
 from generator.strategist import ask_for_strategy, model_strategy, normalised
@@ -140,9 +140,8 @@ async def _hop(
             Rewritten,
             read=lambda reply: reply.value.question if normalised(reply.value.question) else question,
             fallback="the step's own question",
-            otherwise=constant(question),
         )
-        asked = await rewriting.run(step, model if facts else None, budget)
+        asked = await rewriting.run(step, model if facts else None, budget) or question
         if normalised(asked) in {normalised(hop.question) for hop in found}:
             step.notes.append(Note("step_repeated", step=number))
             return None
@@ -165,10 +164,9 @@ async def _hop(
                 SubAnswer,
                 read=lambda reply: reply.value.answer if reply.value.answered else "",
                 fallback="no answer of this step",
-                otherwise=constant(""),
                 passages=[hit.passage for hit in search.hits],
             )
-            answer = await answering.run(step, model, budget)
+            answer = await answering.run(step, model, budget) or ""
         step.output = {"question": asked, "answer": answer or None}
     return Hop(asked, search, answer)
 

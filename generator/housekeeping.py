@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, StringConstraints, create_model
 
 from generator.llm import LanguageModel
-from generator.model_step import ModelStep, constant
+from generator.model_step import ModelStep
 from generator.prompts import Prompt
 from generator.request import Turn
 from generator.tracing import Step
@@ -130,12 +130,13 @@ async def answer_housekeeping(asked: Housekeeping, model: LanguageModel | None) 
         create_model(field, **values),
         read=lambda reply: getattr(reply.value, field),
         fallback="the conversation's words",
-        otherwise=constant(_from_conversation(asked)),
         output=str,
     )
     step = Step(field)
     with step.running():
         value = await housekeeping.run(step, model)
+    if value is None:
+        value = _from_conversation(asked)
     return json.dumps({asked.key: value}, ensure_ascii=False) if asked.key else str(value)
 
 

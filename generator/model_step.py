@@ -7,12 +7,12 @@ step = ModelStep(
     Rewritten,
     read=lambda reply: reply.value.question,
     fallback="the step's own question",
-    otherwise=constant(question),
 )
-question = await step.run(parent, model, budget)
+asked = await step.run(parent, model, budget) or question
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -63,9 +63,7 @@ class ModelStep(Generic[R, T]):
         prompt: the prompt; `values` has its variables, except `passages`.
         schema: type of the reply.
         read: makes the value from a reply; raises UnusableReply.
-        fallback: name of the replacement of a failed call, for the trace and its note.
-        otherwise: makes the value if the model fails or is missing; it never needs the model.
-        if_spent: makes the value if the budget is spent; by default `otherwise`.
+        fallback: name of the caller's replacement of a failed call, for the trace and its note.
         inputs: inputs of the step for the trace.
         output: converts the value to JSON for the trace; by default the reply is the output.
         passages: passages in the prompt, shortened to fit the model's context; None without passages.
@@ -81,8 +79,6 @@ class ModelStep(Generic[R, T]):
     schema: type[R]
     read: Callable[[Reply[R]], T]
     fallback: str
-    otherwise: Callable[[], Awaitable[T]]
-    if_spent: Callable[[], Awaitable[T]] | None = None
     inputs: Mapping[str, Any] = field(default_factory=dict)
     output: Callable[[T], Any] | None = None
     passages: Sequence[StoredPassage] | None = None
@@ -92,18 +88,20 @@ class ModelStep(Generic[R, T]):
     runs_after_timeout: bool = False
     on_text: OnText | None = None
 
-    async def run(self, parent: Step, model: LanguageModel | None, budget: Allowance | None = None) -> T:
-        """Return the model's value, or the fallback if the model fails, is missing, or the budget is spent.
+    async def run(
+        self, parent: Step, model: LanguageModel | None, budget: Allowance | None = None
+    ) -> T | None:
+        """Return the model's value; None if the model fails or is missing, or if the budget is spent.
 
         If the server was too slow for an earlier step of the same parent, the step fails without a request.
         """
         if model is None:
-            return await self.otherwise()
+            return None
         messages = self._messages(passage_texts(self.passages or ()))
         most_tokens = estimated_tokens(messages) + model.settings.max_tokens
         failures = (earlier.failure for earlier in parent.children)
         slow = next((each for each in failures if isinstance(each, ModelTooSlow) and each.of_server), None)
-        try:
+        with suppress(BudgetSpent):
             async with (budget or Allowance(Budget())).reserve(most_tokens) as cost:
                 with parent.step(self.name, **self.inputs) as step:
                     step.model_call = {}
@@ -116,9 +114,7 @@ class ModelStep(Generic[R, T]):
                     else:
                         self._record(step, made, cost, replayed=model.replays)
                         return made.value
-        except BudgetSpent:
-            return await (self.if_spent or self.otherwise)()
-        return await self.otherwise()
+        return None
 
     def _record(self, step: Step, made: FromModel[T], cost: Cost, *, replayed: bool) -> None:
         """Record a call in its step, and its cost; an answer from the file costs nothing, unless replayed."""
@@ -183,10 +179,10 @@ class ModelStep(Generic[R, T]):
         limit: Limit,
     ) -> tuple[FittedPrompt, Reply[R]]:
         """Return the prompt that fits the context, and the reply to it."""
-        context, refused = await model.context(limit), 0
+        context, refused, most = await model.context(limit), 0, 1.0
         room = context and context - model.settings.max_tokens
         while True:
-            fitted = fit(passages, self._messages, context, room)
+            fitted = fit(passages, self._messages, context, room, most)
             try:
                 reply = await ask(fitted.messages)
             except ContextExceeded as error:
@@ -194,7 +190,7 @@ class ModelStep(Generic[R, T]):
                 if refused >= MOST_REFUSALS:
                     error.attempts = refused
                     raise
-                room = int(REFUSED_SHARE * estimated_tokens(fitted.messages))
+                most *= REFUSED_SHARE
             else:
                 return fitted, replace(reply, attempts=reply.attempts + refused)
 
@@ -212,12 +208,3 @@ def _record_failure(step: Step, error: ModelFailed, fallback: str, cost: Cost) -
     step.model_call = {"attempts": error.attempts} | ({"text": error.text} if error.text else {})
     cost.calls = error.attempts
     cost.tokens *= error.attempts if isinstance(error, ModelAnswerInvalid | ModelTooSlow) else 0
-
-
-def constant(value: T) -> Callable[[], Awaitable[T]]:
-    """Return a coroutine function that returns `value`, for `otherwise` and `if_spent`."""
-
-    async def given() -> T:
-        return value
-
-    return given

@@ -20,12 +20,12 @@ from base.notes import Note
 from generator.budgets import Allowance
 from generator.errors import ModelNotConfigured
 from generator.llm import LanguageModel
-from generator.model_step import ModelStep, constant
+from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Settings
 from generator.tracing import Step, all_of
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of_question
-from retriever.conditions import find_conditions
+from retriever.conditions import find_conditions, without_fields
 from retriever.index import OpenIndex, SearchIndex
 from retriever.methods import method_named
 from retriever.question import has_words
@@ -50,18 +50,10 @@ MARKS_AROUND = " \t\n\"'“”‘’`*•-,;."
 BETWEEN = re.compile(r"[,，、;\n]")  # keywords in one text
 
 
-def _listed(value: Any) -> Any:
-    """Return a list, also of a text with commas, a number or null."""
-    if isinstance(value, str):
-        return BETWEEN.split(value)
-    if not isinstance(value, list):
-        return [] if value is None else [value]
-    return [str(each) if isinstance(each, int | float) else each for each in value]
-
-
 def _things(value: Any) -> list[dict[str, str]]:
     """Return things by language; a text stands in its own language."""
-    things = [{language_of_text(each): each} if isinstance(each, str) else each for each in _listed(value)]
+    listed = value if isinstance(value, list) else BETWEEN.split(value) if isinstance(value, str) else [value]
+    things = [{language_of_text(each): each} if isinstance(each, str) else each for each in listed]
     cleaned: list[dict[str, str]] = [
         {name: text for name in LANGUAGES if (text := clean(str(thing.get(name) or "")))}
         for thing in things
@@ -72,19 +64,14 @@ def _things(value: Any) -> list[dict[str, str]]:
 
 def _years(value: Any) -> Any:
     """Return the first and the last year, an unreadable one as open; None without a known year."""
-    texts = [str(each).strip().removesuffix(".0") for each in _listed(value)]
+    texts = [str(each).strip().removesuffix(".0") for each in value] if isinstance(value, list) else []
     years = [int(each) if each.isdecimal() else None for each in texts]
     known = [year for year in years if year is not None]
     in_order = known == sorted(known) and all(FIRST_YEAR <= year <= LAST_YEAR for year in known)
     return years if known and in_order and len(years) == 2 else None  # noqa: PLR2004 - first, last
 
 
-Texts = Annotated[list[str], BeforeValidator(_listed)]
-Steps = Annotated[
-    list[str],
-    BeforeValidator(lambda value: [value] if isinstance(value, str) else value or []),
-    Field(json_schema_extra={"maxItems": MAX_STEPS}),
-]
+Steps = Annotated[list[str], Field(json_schema_extra={"maxItems": MAX_STEPS})]
 Things = Annotated[list[dict[str, str]], BeforeValidator(_things)]
 Years = Annotated[
     Annotated[list[int | None], Field(json_schema_extra={"minItems": 2, "maxItems": 2})] | None,
@@ -107,7 +94,7 @@ def reply_schema(languages: tuple[Language, ...], least: int, most: int) -> type
 
     Excluded things are texts in the schema of one language, else objects by language.
     """
-    texts = Annotated[Texts, Field(json_schema_extra={"minItems": least, "maxItems": most})]
+    texts = Annotated[list[str], Field(json_schema_extra={"minItems": least, "maxItems": most})]
     text = {"type": "string"}
     thing = text if len(languages) == 1 else {"type": "object", "properties": dict.fromkeys(languages, text)}
     listed = WithJsonSchema({"type": "array", "items": thing, "maxItems": MAX_EXCLUSIONS})
@@ -192,13 +179,14 @@ async def model_strategy(
     """
     if model is None or not method_named(request.method).uses_strategy:
         return None
-    question, settings = unicodedata.normalize("NFC", request.question).strip(), model.settings
+    question = without_fields(unicodedata.normalize("NFC", request.question).strip())
+    settings = model.settings
     language, least, most = language_of_question(question), settings.keywords_least, settings.keywords_most
     groups: list[tuple[Language, ...]] = [LANGUAGES]  # the question's language first
     if settings.strategy_calls != "one":
         groups = [(each,) for each in languages_from(language)]
     with parent.step("strategy", question=request.question) as step:
-        calls: list[ModelStep[StrategyReply, StrategyReply | None]] = [
+        calls: list[ModelStep[StrategyReply, StrategyReply]] = [
             ModelStep(
                 "keywords",
                 load_prompt("strategy", language)
@@ -208,7 +196,6 @@ async def model_strategy(
                 reply_schema(group, least, most),
                 read=lambda reply: reply.value,
                 fallback=f"no keywords in {' and '.join(group)}",
-                otherwise=constant(None),
                 inputs={"languages": list(group)},
             )
             for group in groups
@@ -255,7 +242,7 @@ def by_language(lists: Mapping[Language, Iterable[str]], most: int) -> dict[Lang
     found: dict[Language, dict[str, str]] = {language: {} for language in lists}
     moved: list[tuple[Language, str]] = []
     for listed, texts in lists.items():
-        for text in map(clean, texts):
+        for text in (clean(part) for several in texts for part in BETWEEN.split(several)):
             language = "ko" if HANGUL.search(text) else "en" if LATIN.search(text) else "other"
             if text and (language == listed or is_shared(text)):
                 found[listed].setdefault(text.casefold(), text)

@@ -248,10 +248,6 @@ async def all_of(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 TRACE_VERSION = 2
 FINDING_VERSION = 1  # of a search for papers
 MOST_BYTES = 32_000_000  # of a saved trace; one with the full texts of five papers has about ten thousand
-SHOWN_CHARACTERS = 80  # of an unknown version
-
-# Kinds of traces by their version key, with their version and the command that saves them.
-KINDS = {"trace": (TRACE_VERSION, "ask"), "finding": (FINDING_VERSION, "find-papers")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,13 +283,9 @@ class Trace:
             raise ValueError(f"{path} cannot be read: {error.strerror}") from None
         except ValueError as error:
             raise ValueError(f"{path} is not valid JSON: {error}") from None
-        kind = next((kind for kind in KINDS if isinstance(record, dict) and kind in record), None)
-        if kind is None:
-            raise ValueError(f"{path} is not a trace; make one with: shrag ask … --trace FILE")
-        version, command = KINDS[kind]
-        if record[kind] != version:
+        versions = {"trace": TRACE_VERSION, "finding": FINDING_VERSION}
+        if not isinstance(record, dict) or not any(record.get(kind) == versions[kind] for kind in versions):
             raise ValueError(
-                f"{path} is a trace of version {str(record[kind])[:SHOWN_CHARACTERS]}, and this program "
-                f"reads version {version}; ask the question again with shrag {command} … --trace FILE"
+                f"{path} is not a trace of this version; make one with: shrag ask … --trace FILE"
             )
         return cls(record)

@@ -133,6 +133,13 @@ def find_conditions(question: str, *, fields: bool = True) -> Conditions:
     return replace(found, expression=text if remaining else _expression(found))
 
 
+def without_fields(question: str) -> str:
+    """Return a question without its fields, for a model; a question of nothing else is unchanged."""
+    text, values = _cut_fields(unicodedata.normalize("NFC", question))
+    words = " ".join(text.split())
+    return words if values and any(map(str.isalnum, words)) else question
+
+
 def _cut_fields(text: str) -> tuple[str, tuple[FieldValue, ...]]:
     """Return a text without its fields, and these."""
     values = []

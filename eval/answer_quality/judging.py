@@ -25,7 +25,7 @@ from generator.answers.judging import MOST_CLAIMS, Claim, check_step
 from generator.checking import Check, check_sentence
 from generator.errors import ModelFailed
 from generator.llm import LanguageModel, Reply
-from generator.model_step import ModelStep, constant
+from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.tracing import Step
 from indexer.corpora.papers import Language, language_of
@@ -135,7 +135,6 @@ async def judge_sentences(
             assert model is not None  # noqa: S101 - else nothing is asked
             with suppress(ModelFailed):
                 found = await check_step(batch, passages, language, model.settings.revision).call(model)
-                assert found.value is not None  # noqa: S101 - only a fallback has no verdicts
                 verdicts |= {claim: verdict for claim, (verdict, _) in found.value.by_claim.items()}
         return verdicts
 
@@ -173,8 +172,7 @@ async def judge_answer(
     """Return the model's verdict on an answer; "not judged", with the error, if the call fails."""
     parent = Step("accuracy")
     judgement = await judge_step(question, references, answer).run(parent, model)
-    failed = next((step.error for step in parent.children if step.error), "")
-    return Judgement("not judged", failed) if failed else judgement
+    return judgement or Judgement("not judged", parent.children[-1].error)
 
 
 def judge_name(model: str, prompt: str) -> str:
@@ -196,6 +194,5 @@ def judge_step(question: str, references: Sequence[str], answer: str) -> ModelSt
         GradedAnswer,
         read=read,
         fallback="not judged",
-        otherwise=constant(Judgement("not judged", "")),
         inputs={"question": question},
     )

@@ -17,7 +17,7 @@ from eval.judging.benchmark import Benchmark, Question, adding
 from eval.manifest import model_record, software
 from eval.progress import question_bar, work_through
 from generator.llm import LanguageModel, Reply
-from generator.model_step import ModelStep, UnusableReply, constant
+from generator.model_step import ModelStep, UnusableReply
 from generator.pipeline import Settings
 from generator.prompts import Prompt, load_prompt
 from indexer.corpora.papers import language_of
@@ -111,7 +111,6 @@ async def _derive(
         DerivedQuestions,
         read=read,
         fallback="no further questions",
-        otherwise=constant(()),
     )
     return (await step.call(model)).value
 

@@ -15,7 +15,7 @@ from base.notes import Note
 from generator.answers.answer import Answer, Sentence, cited_passages
 from generator.checking import Check, Hint
 from generator.llm import Reply
-from generator.model_step import ModelStep, UnusableReply, constant
+from generator.model_step import ModelStep, UnusableReply
 from generator.prompts import load_prompt
 from generator.request import Resources
 from generator.tracing import Step, error_text
@@ -118,7 +118,7 @@ async def _by_entailment(
 
 def check_step(
     claims: Sequence[Claim], evidence: Sequence[StoredPassage], language: Language, revision: str | None
-) -> ModelStep[Judgements, Verdicts | None]:
+) -> ModelStep[Judgements, Verdicts]:
     """Return the step that asks for a verdict on every claim, in the language of an answer.
 
     The prompt has the cited passages of the evidence.
@@ -142,9 +142,8 @@ def check_step(
         Judgements,
         read=read,
         fallback=UNCHECKED,
-        otherwise=constant(None),
         inputs={"sentences": len(claims)},
-        output=lambda verdicts: verdicts and verdicts.as_record(),
+        output=Verdicts.as_record,
         passages=passages,
     )
 

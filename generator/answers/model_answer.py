@@ -1,11 +1,11 @@
 """Answers written by a language model from the evidence, each sentence checked against its citations."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import takewhile
-from typing import Annotated, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -13,7 +13,6 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
-    create_model,
     model_validator,
 )
 from pydantic_core import from_json
@@ -37,9 +36,11 @@ from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from indexer.corpora.papers import Language, language_of, language_of_question
 from indexer.files.schema import StoredPassage
+from retriever.conditions import without_fields
 from retriever.exclusions import Excluded
 from retriever.index import SearchIndex
 
+MOST_CITATIONS = 10  # of a sentence
 Text = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000),
@@ -61,21 +62,25 @@ class WrittenSentence(BaseModel):
     """A sentence and the numbers of the passages it cites."""
 
     text: Text
-    citations: list[int]
+    citations: Annotated[list[int], Field(json_schema_extra={"maxItems": MOST_CITATIONS})]
 
 
-class Answering(BaseModel):
-    """A reply with sentences, unless its field `answered` is false."""
+class WrittenAnswer(BaseModel):
+    """A reply with sentences in some of the `SECTIONS`, unless `answered` is false."""
+
+    if TYPE_CHECKING:
+        title: str
+        answered: bool
 
     @model_validator(mode="after")
     def _has_a_sentence(self) -> Self:
-        if getattr(self, "answered", True) and not any(getattr(self, section, ()) for section in SECTIONS):
+        if self.answered and not any(getattr(self, section, ()) for section in SECTIONS):
             raise ValueError("it has no sentence, although it is answered")
         return self
 
 
-class WrittenAnswer(Answering):
-    """Reply schema."""
+class WholeAnswer(WrittenAnswer):
+    """Reply schema of an answer of three sections."""
 
     title: Title
     introduction: Annotated[list[WrittenSentence], Field(max_length=3)]
@@ -84,34 +89,17 @@ class WrittenAnswer(Answering):
     answered: bool = True
 
 
-@lru_cache
-def answer_schema(passages: int) -> type[WrittenAnswer]:
-    """Return the schema of an answer from a number of passages; citations are from 1 to that number.
-
-    Only servers that enforce the schema respect these limits. Other replies are accepted: an invalid citation
-    costs no second call, and longer lists of sentences are cut.
-    """
-    number = Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": passages})]
-    citations = Annotated[list[number], Field(json_schema_extra={"maxItems": passages})]
-    sentence = create_model("WrittenSentence", __base__=WrittenSentence, citations=(citations, ...))
-    lists = {
-        name: (Annotated[list[sentence], *WrittenAnswer.model_fields[name].metadata], ...)
-        for name in SECTIONS
-    }
-    return create_model("WrittenAnswer", __base__=WrittenAnswer, **lists)  # type: ignore[call-overload,no-any-return]
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
     """Prompt, schema and length of an answer.
 
-    `schema` returns the schema for a number of passages; `values` fill further fields of the prompt.
+    `values` fill further fields of the prompt.
     `findings` are results of earlier steps: the prompt contains them, but the answer may not cite them.
     `quotes_in_context`: quote sentences with those around them.
     """
 
     prompt: str
-    schema: Callable[[int], type[WrittenAnswer]]
+    schema: type[WrittenAnswer]
     sections: tuple[Section, ...]
     most_quoted: int  # sentences of an answer without a model
     values: Mapping[str, str] = field(default_factory=dict)
@@ -119,27 +107,25 @@ class AnswerForm:
     quotes_in_context: bool = True
 
 
-WHOLE_ANSWER = AnswerForm("answer", answer_schema, SECTIONS, MOST_SENTENCES)
+WHOLE_ANSWER = AnswerForm("answer", WholeAnswer, SECTIONS, MOST_SENTENCES)
 
 
 def written_answer(
     question: str,
     evidence: Sequence[StoredPassage],
     index: SearchIndex,
-    otherwise: Callable[[], Awaitable[Answer]],
     *,
     exclusions: Sequence[Excluded] = (),
     on_sentences: Callable[[tuple[Sentence, ...]], None] | None = None,
     form: AnswerForm = WHOLE_ANSWER,
 ) -> ModelStep[WrittenAnswer, Answer]:
-    """Return the step that asks for an answer; `otherwise` makes the answer without the model.
+    """Return the step that asks for an answer.
 
     `on_sentences` receives all checked sentences so far after each new sentence. Numbers of nonexistent
     passages are dropped; a sentence without remaining citations is unsupported. The prompt names the subjects
     of `exclusions`, and sentences that name them are marked.
     """
     language = language_of_question(question)
-    schema = form.schema(len(evidence))
     excluded = [each.text for each in exclusions if each.names]
     left_out = load_prompt("exclusions", language) if excluded else None
     further = [load_prompt("findings", language).render(findings=form.findings)] if form.findings else []
@@ -149,7 +135,7 @@ def written_answer(
 
     def closed(text: str) -> None:
         try:
-            written = fitted_value({"title": "", **complete_sentences(text, form.sections)}, schema)
+            written = fitted_value({"title": "", **complete_sentences(text, form.sections)}, form.schema)
         except ValidationError:
             return
         sentences = [check(*sentence) for sentence in _in_order(written)]
@@ -167,11 +153,10 @@ def written_answer(
     return ModelStep(
         "answer",
         load_prompt(form.prompt, language),
-        {"question": question, **form.values},
-        schema,
+        {"question": without_fields(question), **form.values},
+        form.schema,
         read=read,
         fallback="extractive answer",
-        otherwise=otherwise,
         inputs={"evidence": [passage.passage_id for passage in evidence]},
         output=Answer.as_record,
         passages=evidence,

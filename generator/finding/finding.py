@@ -21,7 +21,7 @@ from generator.finding.agents.refchain import follow
 from generator.finding.agents.reranking import RankedPaper, rerank
 from generator.finding.agents.retrieval import retrieve
 from generator.finding.agents.understanding import understand
-from generator.finding.calls import FindCall, FindRequest, Wording
+from generator.finding.calls import FILTERS, FindCall, FindRequest, Wording
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState, FindResources, SearchQuery
 from generator.llm import LanguageModel
@@ -29,8 +29,8 @@ from generator.prompts import load_prompt
 from generator.request import Settings
 from generator.tracing import Listener, Step
 from indexer.glossary.storage import Glossary
-from retriever.conditions import find_conditions
-from retriever.queries.filters import Filters
+from retriever.conditions import Conditions, FieldValue, find_conditions
+from retriever.queries.filters import Filters, make_filters
 from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.relevance.papers import PaperRelevance
 from retriever.request import SearchRequest
@@ -112,13 +112,14 @@ async def find_in_sources(
         settings.opened_model(model) as asked,
         find_resources(opened, request, settings, asked, before.spent) as resources,
     ):
-        if asked:
-            before = before.with_prompts(agent_prompts(request))
         with request_id(), step.running():
             after, ranked = await find_in_steps(before, resources, step)
     allowance = resources.allowance
     is_unchanged = replace(after, spent=before.spent) == before  # a finished search was resumed
     notes = list(dict.fromkeys(step.all_notes()))
+    if resources.request.filters != request.filters:
+        fields = [field.text for field in resources.conditions.fields if field.field in FILTERS]
+        notes.append(Note("fields_only", written=", ".join(fields)))
     if budget := allowance.note():
         notes.append(budget)
     judged = sum(known.judgement is not None for known in after.papers.values())
@@ -127,7 +128,7 @@ async def find_in_sources(
     if judged and not ranked:
         notes.append(Note("none_relevant"))
     elif not after.papers and not budget:
-        notes.append(Note("no_paper_within" if request.filters != Filters() else "no_paper"))
+        notes.append(Note("no_paper_within" if resources.request.filters != Filters() else "no_paper"))
     return FoundPapers(
         request,
         replace(after, spent=before.spent if is_unchanged else allowance.spent),
@@ -224,11 +225,8 @@ async def find_resources(
     spent: Spent | None = None,
 ) -> AsyncIterator[FindResources]:
     """Open the resources of the agents for one question; sources and model stay the caller's."""
-    conditions, sources, allowance = (
-        find_conditions(request.question),
-        opened.sources,
-        Allowance(request.budget, spent),
-    )
+    conditions, sources, allowance = _conditions(request), opened.sources, Allowance(request.budget, spent)
+    request = request.changed(filters=_with_fields(request.filters, conditions.fields))
     # Years are a filter of the call.
     asked = SearchRequest(conditions.remaining, exclude=conditions.exclude, conditions=False)
     async with (
@@ -237,6 +235,25 @@ async def find_resources(
     ):
         excluded = await relevance.excluded(conditions.remaining, Strategy().excluding(conditions.exclude))
         yield FindResources(request, sources, relevance, ranking, model, allowance, conditions, excluded)
+
+
+def _conditions(request: FindRequest) -> Conditions:
+    """Return the conditions of a question; values of fields that are no filters are words of it."""
+    found = find_conditions(request.question)
+    others = [field for field in found.fields if field.field not in FILTERS]
+    words = " ".join(field.value for field in others if not field.is_excluded)
+    without = [field.value for field in found.fields if field.is_excluded]
+    remaining = f"{found.remaining} {words}".strip() or " ".join(field.value for field in found.fields)
+    return replace(found, remaining=remaining, exclude=(*found.exclude, *without))
+
+
+def _with_fields(filters: Filters, fields: Sequence[FieldValue]) -> Filters:
+    """Return filters with the fields of a question (`author:Jang`) that no option sets."""
+    values = {field.field: field.value for field in fields if not field.is_excluded}
+    given = make_filters(*map(values.get, FILTERS))
+    return replace(
+        filters, **{part: getattr(filters, part) or getattr(given, part) for part in FILTERS.values()}
+    )
 
 
 @asynccontextmanager

@@ -27,7 +27,7 @@ from generator.finding.state import (
     SearchQuery,
     Understanding,
 )
-from generator.tracing import Step, StepEvent
+from generator.tracing import FINDING_VERSION, Step, StepEvent
 from indexer.corpora.papers import Language, Paper
 from retriever.reference import web_address
 from retriever.relevance.authority import Cited
@@ -209,7 +209,7 @@ class FoundPapers(Recordable):
     def trace_record(self) -> dict[str, Any]:
         """Return the JSON of `--trace`: request, steps, result and tree."""
         return {
-            "finding": 1,
+            "finding": FINDING_VERSION,
             "request": self.request.as_record(),
             "steps": [child.as_record() for child in self.step.children],
             **self.as_tree_record(),

@@ -6,16 +6,16 @@ when it is loaded.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError, WrapValidator
 
 from base.calls import reason
-from base.errors import InvalidCall
+from base.errors import InvalidCall, RemediableError
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
 from base.notes import SavedNote
@@ -23,7 +23,7 @@ from generator.budgets import Allowance, Spent
 from generator.finding.calls import FindRequest
 from generator.llm import LanguageModel
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Paper
-from retriever.conditions import Conditions
+from retriever.conditions import Conditions, without_fields
 from retriever.exclusions import Excluded
 from retriever.queries.boolean import Range
 from retriever.relevance.paper_ranking import QuestionRanking
@@ -165,6 +165,13 @@ def _without_body(paper: Paper) -> Paper:
     return paper.model_copy(update={"body": "", "abstract": text})
 
 
+def _usable(request: object, read: Callable[[object], FindRequest]) -> FindRequest:
+    try:
+        return read(request)
+    except RemediableError as error:
+        raise ValueError(str(error)) from None
+
+
 @dataclass(frozen=True, slots=True)
 class FindingState:
     """The complete state; `papers` by id, in the order in which they were found."""
@@ -176,14 +183,12 @@ class FindingState:
     queries: tuple[SearchQuery, ...] = ()
     papers: Mapping[str, KnownPaper] = field(default_factory=dict)
     round: Round = 0
-    # Prompt versions of this search and of the searches that it resumes: {"evolver.en": (2,)}.
-    prompts: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
     spent: Spent = field(default_factory=Spent)
     expected_f: Score = 1.0  # of the best list by likely scores; 1 without any
     # The last order by a model: id, score and reason of each paper.
     model_order: tuple[tuple[str, Score, str], ...] = ()
     # Request of the last search, without its budget; not part of the result.
-    request: FindRequest | None = field(default=None, compare=False)
+    request: Annotated[FindRequest, WrapValidator(_usable)] | None = field(default=None, compare=False)
 
     @property
     def asked(self) -> str:
@@ -199,13 +204,6 @@ class FindingState:
     def merged(self) -> dict[str, MergedPaper]:
         """Merged papers by id."""
         return {paper_id: known.merged for paper_id, known in self.papers.items()}
-
-    def with_prompts(self, versions: Mapping[str, int]) -> Self:
-        """Return the state with versions of prompts added."""
-        known = {name: {*self.prompts.get(name, ()), version} for name, version in versions.items()}
-        return replace(
-            self, prompts={**self.prompts, **{name: tuple(sorted(of)) for name, of in known.items()}}
-        )
 
     def with_papers(self, papers: Iterable[tuple[str, KnownPaper]]) -> Self:
         """Return the state with these papers added or replaced."""
@@ -271,6 +269,11 @@ class FindResources:
     allowance: Allowance
     conditions: Conditions  # explicit ones of the question
     excluded: tuple[Excluded, ...] = ()  # the exclusions among them, analysed
+
+    @property
+    def question(self) -> str:
+        """The question without its fields, for a model."""
+        return without_fields(self.request.question)
 
     @property
     def ranks(self) -> bool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from generator.llm.model import Message
 
 BYTES_A_TOKEN = 3  # for an estimate that is high for English and for Korean
-REFUSED_SHARE = 0.6  # of a prompt that the server refused as too long, for the next one
+REFUSED_SHARE = 0.4  # of the passages of a prompt that the server refused as too long, in the next one
 LEAST_SHARE = 0.05  # of the passages, in a prompt that is worth an answer
 
 
@@ -53,6 +53,7 @@ def fit(
     prompt: "Callable[[Sequence[str]], list[Message]]",
     context: int | None,
     room: int | None,
+    most: float = 1.0,
 ) -> FittedPrompt:
     """Shorten all passages by the same share, to whole sentences, so that the prompt has `room` tokens.
 
@@ -61,16 +62,19 @@ def fit(
         prompt: makes the messages from the texts of the passages.
         context: tokens of the model's context, for trace and note.
         room: tokens of the prompt; None is without a limit.
+        most: the largest share of the passages.
 
     Raises:
         ContextTooSmall: the prompt does not fit, even with little of each passage.
     """
     whole = prompt(passage_texts(passages))
     size = estimated_tokens(whole)
-    if room is None or size <= room:
+    if room is None:
+        room = size
+    if size <= room and most == 1:
         return FittedPrompt(whole, context)
     frame = estimated_tokens(prompt(passage_texts(passages, [0] * len(passages))))
-    share = (room - frame) / max(1, size - frame)
+    share = min(most, (room - frame) / max(1, size - frame))
     if share < LEAST_SHARE:
         raise ContextTooSmall(
             f"the prompt is longer than the model's context: without passages it has about {frame:,} tokens, "

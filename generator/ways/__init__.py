@@ -1,21 +1,16 @@
 """Ways from a question to its answer.
 
-A new way is a module with this function, and a line of `WAYS`:
-
-    async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult
-
-It opens its steps from `step`, so that the trace contains them.
+Each module has `answer`, which opens its steps from the given one, so that the trace contains them.
 """
 
 from collections.abc import Awaitable, Callable
 from dataclasses import fields
-from importlib import import_module
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from base.notes import Note
 from generator.answers.answer import WayResult
 from generator.errors import UnknownWay
-from generator.request import METHOD, AskRequest, Resources, Settings
+from generator.request import METHOD, WAY, AskRequest, Resources, Settings
 from generator.tracing import Step
 from retriever.errors import BadFilter
 from retriever.queries.filters import Filters
@@ -42,17 +37,7 @@ PAPER_QA = {
 }
 
 
-class WayModule(NamedTuple):
-    """The module of a way, and the `OPTIONS` that it uses; requests with others are refused."""
-
-    module: str
-    takes: frozenset[str] = frozenset(OPTIONS)
-
-
-WAYS: dict[str, WayModule] = {
-    **{name: WayModule("generator.ways.paper_qa", frozenset({"topic"})) for name in PAPER_QA},
-    "shrag": WayModule("generator.ways.shrag", frozenset(OPTIONS) - {"topic"}),
-}
+WAYS = (*PAPER_QA, WAY)
 
 
 def way_names() -> list[str]:
@@ -62,12 +47,23 @@ def way_names() -> list[str]:
 
 def find_way(name: str) -> Way:
     """Return the way with a name; raises UnknownWay."""
-    return cast("Way", import_module(_way(name).module).answer)
+    takes(name, "topic")
+    if name in PAPER_QA:
+        from generator.ways.paper_qa import answer
+    else:
+        from generator.ways.shrag import answer
+    return answer
 
 
 def takes(way: str, option: str) -> bool:
-    """Check whether a way uses one of the `OPTIONS`; raises UnknownWay."""
-    return option in _way(way).takes
+    """Check whether a way uses one of the `OPTIONS`: passages have a topic, papers all others.
+
+    Raises:
+        UnknownWay: no way has that name.
+    """
+    if way not in WAYS:
+        raise UnknownWay(Note("no_such_way", way=way, there=", ".join(WAYS)))
+    return (option == "topic") == (way in PAPER_QA)
 
 
 def check_options(request: AskRequest) -> None:
@@ -104,9 +100,3 @@ def make_request(
     request = AskRequest(question, filters=filters or Filters(), **values)
     check_options(request)
     return request
-
-
-def _way(name: str) -> WayModule:
-    if name not in WAYS:
-        raise UnknownWay(Note("no_such_way", way=name, there=", ".join(WAYS)))
-    return WAYS[name]

@@ -6,22 +6,19 @@ Each retrieves passages; some expand the question, fuse rankings, re-rank, filte
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from statistics import fmean
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, StringConstraints, create_model
+from pydantic import BaseModel, Field, StringConstraints
 
 from base.notes import Note
 from generator.answers.answer import WayResult
 from generator.answers.extractive import extractive_answer, searched_terms
 from generator.answers.model_answer import (
     AnswerForm,
-    Answering,
     Title,
     WrittenAnswer,
     WrittenSentence,
-    answer_schema,
 )
 from generator.llm import Reply
 from generator.model_step import ModelStep, UnusableReply
@@ -135,7 +132,7 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
     else:
         [result] = await _retrieve(step, asked, {}, fused_k if "rerank" in steps else request.evidence)
     values = {"topic": topic.title if topic else ""}
-    form = AnswerForm("brief_answer", brief_schema, ("body",), MOST_SENTENCES, values)
+    form = AnswerForm("brief_answer", BriefAnswer, ("body",), MOST_SENTENCES, values)
     if "rerank" in steps:
         guide = await _draft(step, asked, result, form) if "draft" in steps else ()
         result = await _rerank(step, asked, result, guide)
@@ -153,12 +150,6 @@ async def _expand(parent: Step, asked: PassageQuestion, expansion: Expansion) ->
     """
     question = asked.request.question
 
-    async def substitute() -> Sequence[str]:
-        with parent.step(expansion.substitute, question=question) as step:
-            texts = await expansion.without_model(asked)
-            step.output = list(texts)
-        return texts
-
     def read(reply: Reply[TwoTexts]) -> Sequence[str]:
         texts = reply.value.texts
         letters = {"".join(filter(str.isalnum, text.casefold())) for text in (question, *texts)}
@@ -173,11 +164,14 @@ async def _expand(parent: Step, asked: PassageQuestion, expansion: Expansion) ->
         TwoTexts,
         read=read,
         fallback=expansion.substitute,
-        otherwise=substitute,
         inputs={"question": question},
         output=list,
     )
     texts = await expanding.run(parent, asked.resources.model)
+    if texts is None:
+        with parent.step(expansion.substitute, question=question) as step:
+            texts = await expansion.without_model(asked)
+            step.output = list(texts)
     return {f"{expansion.name} {number}": text for number, text in enumerate(texts, 1)}
 
 
@@ -255,22 +249,13 @@ def _filter_relevant(parent: Step, result: SearchResult) -> SearchResult:
 # Brief answers
 
 
-class BriefAnswer(Answering):
+class BriefAnswer(WrittenAnswer):
     """Reply schema: only a body; the reasoning comes first, so that the answer follows from it."""
 
     reasoning: Annotated[str, Field(max_length=2_000)] = ""
     title: Title
-    body: list[WrittenSentence]
+    body: Annotated[list[WrittenSentence], Field(max_length=MOST_SENTENCES)]
     answered: bool = True
-
-
-@lru_cache
-def brief_schema(passages: int) -> type[WrittenAnswer]:
-    """Return the schema of a brief answer from a number of passages."""
-    sentences = answer_schema(passages).model_fields["body"].annotation
-    fields: dict[str, Any] = {"body": (Annotated[sentences, Field(max_length=MOST_SENTENCES)], ...)}
-    written = create_model("BriefAnswer", __base__=BriefAnswer, **fields)
-    return cast("type[WrittenAnswer]", written)
 
 
 async def _draft(

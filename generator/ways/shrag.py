@@ -9,7 +9,6 @@ from dataclasses import replace
 from base.logs import get_logger
 from base.notes import Note
 from generator.answers.answer import (
-    EXTRACTIVE,
     Answer,
     Sentence,
     SentencesSoFar,
@@ -127,14 +126,13 @@ async def answer_step(
         result.question,
         [hit.passage for hit in hits_near_best(result)],
         index,
-        quotation,
         exclusions=exclusions,
         on_sentences=publish if parent.listener else None,
         form=form,
     )
     answer = await writing.run(parent, resources.model)
-    if answer.written_by == EXTRACTIVE:
-        return answer
+    if answer is None:
+        return await quotation()
     if not answer.abstained and result.likelihood is not None and result.likelihood < THRESHOLD:
         parent.notes.append(Note("probably_no_answer", percent=round(100 * result.likelihood)))
     if judges:

@@ -27,11 +27,6 @@ def settings(**changed: Any) -> LanguageModelSettings:
     return LanguageModelSettings.model_validate(given | {"allow_plain_http": True} | changed)
 
 
-async def no_fallback() -> Any:
-    """Fail a test in which the model should have answered."""
-    raise AssertionError("the model did not answer")
-
-
 def completion(content: Any, *, finish_reason: str = "stop", **message: Any) -> dict[str, Any]:
     """Return the body of a chat completion; content that is no text is written as JSON."""
     text = content if content is None or isinstance(content, str) else json.dumps(content, ensure_ascii=False)

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from generator.budgets import Allowance, Budget, Spent
 from generator.llm import LanguageModel
-from generator.model_step import ModelStep, UnusableReply, constant
+from generator.model_step import ModelStep, UnusableReply
 from generator.prompts import Prompt
 from generator.tracing import Step
 from tests.generator.language_model import Scripted, completion, says, settings
@@ -36,7 +36,6 @@ def drafting(**changed):
         "values": {"question": "Which river?"},
         "read": name_of,
         "fallback": "no draft",
-        "otherwise": constant("Han"),
         "inputs": {"question": "Which river?"},
         "output": lambda value: [value],
     }
@@ -78,7 +77,7 @@ def test_a_reply_is_recorded_and_becomes_the_value():
 )
 def test_a_failed_call_leaves_the_fallback_its_name_and_a_note(answer, error, call):
     value, [step], _ = run(drafting(), answer)
-    assert (value, step.fallback, step.model_call) == ("Han", "no draft", call)
+    assert (value, step.fallback, step.model_call) == (None, "no draft", call)
     assert step.error.startswith(error)
     assert step.notes[0].startswith("no draft, the model failed: ")
 
@@ -86,7 +85,7 @@ def test_a_failed_call_leaves_the_fallback_its_name_and_a_note(answer, error, ca
 def test_after_a_server_that_was_too_slow_no_request_is_sent():
     budget = Allowance(Budget(calls=5))
     value, steps, requests = run(drafting(), httpx.ReadTimeout("slow"), times=2, budget=budget)
-    assert (value, len(requests), budget.spent.calls) == ("Han", 1, 1)
+    assert (value, len(requests), budget.spent.calls) == (None, 1, 1)
     assert [step.model_call for step in steps] == [{"attempts": 1}, {"attempts": 0}]
 
 
@@ -109,11 +108,11 @@ def without_usage(content):
 )
 def test_a_budget_that_is_spent_sends_no_request_and_is_noted(budget, before):
     allowance = Allowance(budget, before)
-    value, steps, requests = run(drafting(if_spent=constant("later")), budget=allowance)
-    assert (value, steps, requests) == ("later", [], [])
+    value, steps, requests = run(drafting(), budget=allowance)
+    assert (value, steps, requests) == (None, [], [])
     [(name, limit)] = [(name, limit) for name, limit in asdict(budget).items() if limit is not None]
     assert allowance.note() == f"the budget of {limit:,} {name} is spent; what was found before is given"
-    assert run(drafting(), budget=allowance)[0] == "Han"
+    assert run(drafting(), budget=allowance)[0] is None
 
 
 @pytest.mark.parametrize(
@@ -139,7 +138,7 @@ def test_concurrent_calls_together_stay_within_the_budget():
         async with LanguageModel(settings(), transport=script.transport) as model:
             return await asyncio.gather(*(drafting().run(Step("ask"), model, budget) for _ in range(5)))
 
-    assert sorted(asyncio.run(run_five())) == ["Han"] * 2 + ["Nakdong"] * 3
+    assert sorted(map(str, asyncio.run(run_five()))) == ["Nakdong"] * 3 + ["None"] * 2
     assert (budget.spent.calls, budget.ended_limits) == (3, ["3 calls"])
 
 
@@ -153,5 +152,5 @@ def test_the_time_that_is_left_ends_a_running_call():
         async with LanguageModel(settings(), transport=httpx.MockTransport(is_silent)) as model:
             return await drafting().run(Step("ask"), model, budget)
 
-    assert asyncio.run(run_step()) == "Han"
+    assert asyncio.run(run_step()) is None
     assert budget.ended == ("seconds",)

@@ -87,8 +87,8 @@ def test_steps_are_found_by_name_however_deep_and_in_order():
     [
         ("half {", "is not valid JSON"),
         ("[" * 100_000, "is not valid JSON"),
-        (json.dumps(RECORD | {"trace": 1}), r"is a trace of version 1, .* version 2; ask the question"),
-        ("{}", "is not a trace; make one with"),
+        (json.dumps(RECORD | {"trace": 1}), "is not a trace of this version; make one with"),
+        ("[]", "is not a trace of this version; make one with"),
     ],
 )
 def test_a_file_that_holds_no_trace_of_today_is_named_with_what_to_do(tmp_path, content, complaint):

@@ -19,7 +19,7 @@ from generator.finding.state import (
     QueryKind,
     SearchQuery,
 )
-from generator.model_step import ModelStep, constant
+from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.tracing import Step, all_of
 
@@ -83,28 +83,26 @@ async def _of_paper(
     domain = state.understanding.domain if state.understanding else ""
     field = ", ".join(filter(None, [*paper.keywords[:10], paper.journal, domain]))
 
-    evolver: ModelStep[EvolvedQueries, list[str] | None] = ModelStep(
+    evolver: ModelStep[EvolvedQueries, list[str]] = ModelStep(
         "evolver",
         load_prompt("evolver", request.language),
         {
             "queries": [query.text for query in state.queries][-SHOWN_QUERIES:],
             **known.prompt_values(),
             "field": field[:TITLE_CHARACTERS] or "not known",
-            "question": request.question,
+            "question": resources.question,
         },
         EvolvedQueries,
         read=lambda reply: [reply.value.method, reply.value.application, reply.value.limitation],
         fallback="no further queries from this paper",
-        otherwise=constant([]),
-        if_spent=constant(None),
         inputs={"paper": paper_id},
     )
     texts = await evolver.run(step, resources.model, resources.allowance)
-    if texts is None:
+    if texts is None and resources.allowance.ended:
         return None
     return [
         SearchQuery(text, aspect, state.round + 1, paper_id)
-        for aspect, text in zip(ASPECTS, texts, strict=False)
+        for aspect, text in zip(ASPECTS, texts or (), strict=False)
     ]
 
 

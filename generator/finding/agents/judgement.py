@@ -25,7 +25,7 @@ from generator.finding.state import (
     hash_of,
 )
 from generator.llm import Reply
-from generator.model_step import ModelStep, constant
+from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.tracing import Step, all_of
 from indexer.corpora.papers import Paper
@@ -115,9 +115,9 @@ async def judge(state: FindingState, resources: FindResources, step: Step) -> Fi
         has_model_scores = any(known.judgement and not is_ruled(known) for known in state.papers.values())
         if resources.model and request.does("judgement"):
             by_model, left = await _by_model(state, left | ruled, resources, judging)
-        if by_model:  # scores of a model and of rules do not share a list
-            state = state.with_papers((each, replace(ruled[each], judgement=None)) for each in ruled)
-        if by_model or has_model_scores:
+        if ruled.keys() - by_model.keys():  # scores of a model and of rules do not share a list
+            by_model, left = {}, dict(waiting)
+        elif by_model or has_model_scores:
             left = {}
         by_rules = await _by_relevance(state, [*left.items()], resources, judging)
         made = by_model | by_rules
@@ -156,24 +156,21 @@ async def _by_model(
             score, parts = reply.value.scored()
             return Judgement(score, reply.value.reason, by, hash_of(known.paper), parts)
 
-        async def judge_later() -> None:
-            failed[paper_id] = known
-
-        judgement: ModelStep[BriefJudgement | ComplexJudgement, Judgement | None] = ModelStep(
+        judgement: ModelStep[BriefJudgement | ComplexJudgement, Judgement] = ModelStep(
             "judgement",
             load_prompt(f"judgement_{request.judge}", request.language),
-            {"question": request.question, **known.prompt_values()},
+            {"question": resources.question, **known.prompt_values()},
             schema,
             read=read,
             fallback="not judged by the model",
-            otherwise=judge_later,
-            if_spent=constant(None),
             inputs={"paper": paper_id},
             runs_after_timeout=True,
         )
         async with places:
             judged = await judgement.run(step, resources.model, allowance)
-        if judged is not None:
+        if judged is None and not allowance.ended:
+            failed[paper_id] = known
+        elif judged is not None:
             made[paper_id] = judged
             new = sum(state.papers[each].judgement is None for each in made)
             spent = replace(allowance.spent, papers=allowance.spent.papers + new)

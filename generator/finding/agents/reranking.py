@@ -14,7 +14,7 @@ from base.amounts import counted
 from base.notes import Note
 from generator.finding.calls import FindRequest
 from generator.finding.state import TITLE_CHARACTERS, FindingState, FindResources, KnownPaper
-from generator.model_step import ModelStep, constant
+from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.tracing import Step
 from retriever.errors import SourceFailed
@@ -91,16 +91,15 @@ async def rerank(
     reranking: ModelStep[RerankedPapers, list[RankedPaper]] = ModelStep(
         "reranking",
         load_prompt("reranking_time" if asks_for_time else "reranking", request.language),
-        {"papers": [_described(ranked) for ranked in first], "question": request.question},
+        {"papers": [_described(ranked) for ranked in first], "question": resources.question},
         RerankedPapers,
         read=lambda reply: [*_by_model(reply.value, first), *ruled[MOST_RANKED:]],
         fallback="ordered by a weighted sum",
-        otherwise=constant(ruled),
         inputs={"papers": [ranked.paper_id for ranked in first]},
     )
     ranked = await reranking.run(step, resources.model, resources.allowance)
-    order = tuple((each.paper_id, each.score, each.why) for each in ranked) if ranked is not ruled else ()
-    return replace(state, model_order=order), ranked
+    order = tuple((each.paper_id, each.score, each.why) for each in ranked or ())
+    return replace(state, model_order=order), ranked or ruled
 
 
 async def _counts_of_indexes(

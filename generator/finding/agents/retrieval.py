@@ -21,7 +21,7 @@ from generator.finding.state import (
     Understanding,
     found_again,
 )
-from generator.model_step import ModelStep, constant
+from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.tracing import Step, all_of
 from indexer.analysis import Analyzer
@@ -102,10 +102,9 @@ async def write_queries(
             WrittenQueries,
             read=lambda reply: {each.source.strip().lower(): each.terms for each in reply.value.sources},
             fallback="the query's own words",
-            otherwise=constant({}),
             inputs={"query": query.text},
         )
-        terms = await writing.run(step, resources.model, resources.allowance)
+        terms = await writing.run(step, resources.model, resources.allowance) or {}
         analyzer, threads = resources.relevance.analyzer, resources.relevance.threads
         chosen: dict[str, Query] = {}
         for kind in kinds:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from base.notes import Note
 from generator.finding.state import FindResources, Intent, Understanding, Year
-from generator.model_step import ModelStep, constant
+from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.tracing import Step
 from retriever.sources.merging import LimitedSource
@@ -52,15 +52,14 @@ async def understand(resources: FindResources, step: Step) -> Understanding:
         {
             "sources": [describe(source) for source in resources.sources],
             "year": str(request.year),
-            "question": request.question,
+            "question": resources.question,
         },
         ModelUnderstanding,
         read=lambda reply: _by_model(reply.value, explicit, resources),
         fallback="the years of the question",
-        otherwise=constant(explicit),
         inputs={"question": request.question},
     )
-    return await understanding_step.run(step, resources.model, resources.allowance)
+    return await understanding_step.run(step, resources.model, resources.allowance) or explicit
 
 
 def describe(source: LimitedSource) -> str:
@@ -78,15 +77,12 @@ def _by_model(answer: ModelUnderstanding, explicit: Understanding, resources: Fi
     chosen = {source.partition(" (")[0].strip() for source in answer.sources}  # some models repeat the line
     queries = tuple(dict.fromkeys(answer.queries)) if answer.needs_expansion and not specific else ()
     return Understanding(
-        intent=answer.intent if answer.intent != "specific" or specific else "other",
-        domain=answer.domain,
+        **answer.model_dump(include={"domain", "recent", "sources_reason", "expansion_reason"}),
+        intent="other" if answer.intent == "specific" and not specific else answer.intent,
         first_year=None if contradict else first,
         last_year=None if contradict else last,
-        recent=answer.recent,
         sources=tuple(source.name for source in resources.sources if source.name in chosen),
-        sources_reason=answer.sources_reason,
         expands=bool(queries),
-        expansion_reason=answer.expansion_reason,
         queries=queries,
         by="model",
         notes=(Note("years_contradict"),) if contradict else (),

@@ -8,7 +8,7 @@ from generator.answers.model_answer import written_answer
 from generator.llm import LanguageModel
 from generator.prompts import load_prompt
 from indexer.corpora.papers import language_of
-from tests.generator.language_model import Scripted, no_fallback, says, settings
+from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import passage
 
 QUESTION = "How long does aerogel delay thermal runaway?"
@@ -32,7 +32,7 @@ def ask(sample, *answers, question=QUESTION, evidence=EVIDENCE):
 
     async def call():
         async with LanguageModel(settings(), transport=script.transport) as model:
-            return await written_answer(question, evidence, sample, no_fallback).call(model)
+            return await written_answer(question, evidence, sample).call(model)
 
     made = asyncio.run(call())
     return script, made.value, made.reply, made.prompt_versions["prompt_version"]
@@ -71,8 +71,6 @@ def test_a_title_is_checked_against_the_cited_passages(sample, title, check, hin
     record = answer.as_record()
     assert record.get("title_check") == check
     assert [hint["code"] for hint in record.get("title_hints", [])] == hints
-    word = " (not checked)" if check == "not checked" else ""
-    assert answer.as_text().splitlines()[0] == title + word
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from generator.answers.model_answer import written_answer
 from generator.errors import ContextTooSmall, ModelRefusedCall
 from generator.llm import LanguageModel
-from tests.generator.language_model import Scripted, no_fallback, says, settings
+from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import passage
 
 SENTENCE = {"text": "The first river is long.", "citations": [1]}
@@ -32,7 +32,7 @@ def written(sample, *answers, beside=None, evidence=(LONG, SHORT), **changed):
     async def call():
         given = settings(max_tokens=64, **changed)
         async with LanguageModel(given, transport=script.transport) as model:
-            return await written_answer("Which river is long?", evidence, sample, no_fallback).call(model)
+            return await written_answer("Which river is long?", evidence, sample).call(model)
 
     return script, asyncio.run(call())
 
