@@ -96,7 +96,8 @@ def ask(
             echo_json(asked.as_record())
         elif cite:
             echo_lines((f"note: {note}" for note in asked.result.notes), err=True)
-            answer = cited_answer(asked.answer, asked.evidence, call.question)
+            papers = {hit.passage_id: hit.doc_id for hit in asked.evidence}
+            answer = cited_answer(asked.answer, papers, call.question)
             document = cited_document(answer, evidence_records(asked.evidence), cite)
             write_document(document, out, "answer")
         else:

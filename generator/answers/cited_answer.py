@@ -54,9 +54,8 @@ class CitedAnswer:
         return tuple(dict.fromkeys(paper for sentence in self.sentences for paper in sentence.papers))
 
 
-def cited_answer(answer: Answer, evidence: Iterable[Hit], question: str = "") -> CitedAnswer:
-    """Return an answer whose sentences cite papers in place of passages."""
-    papers = {hit.passage_id: hit.doc_id for hit in evidence}
+def cited_answer(answer: Answer, papers: Mapping[str, str], question: str = "") -> CitedAnswer:
+    """Return an answer whose sentences cite papers, which are given by passages."""
     sentences = tuple(
         CitedSentence(
             sentence.text,
