@@ -6,41 +6,24 @@ import { byId, fill, h, isComposing, langOf } from "./dom.js";
 import { showExport } from "./exports.js";
 import { has, number, t } from "./i18n.js";
 import { remember } from "./kept.js";
+import { askModel, showDetails, showQueries } from "./process.js";
 import { showResults } from "./results.js";
-import { describe, sayProblem } from "./status.js";
+import { describe } from "./status.js";
+import { showNothing } from "./why.js";
 
 const STEP = 20;
 const MOST_HITS = 1000;
 const MOST_SORTED = 100; // by year or citations: a longer list would be another selection
-const BEFORE_PRINT_MS = 3000; // then the folded process is loaded, because it is printed
-
-let latest = () => {};
-let loading;
-
-/** Show how the latest search was run; the modules for it are loaded on first use. */
-export async function openProcess() {
-  try {
-    latest(await (loading ??= import("./process.js")));
-  } catch {
-    loading = undefined;
-    sayProblem({ code: "offline" });
-  }
-}
-
-matchMedia("print").addEventListener("change", openProcess);
 
 /** Show a result; `change(part, said)` repeats the search with one part changed. */
-export async function showFound(result, asked, { manifest, address, before, change, more, signal }) {
-  const nothing = result.hits.length ? undefined : await import("./why.js");
-  if (signal.aborted) return;
+export function showFound(result, asked, { manifest, address, before, change, more, signal }) {
   fill(byId("problem"));
-  latest = ({ showProcess }) => showProcess(result, asked, manifest, change);
-  if (!byId("how").hidden || loading) await openProcess();
-  else setTimeout(openProcess, BEFORE_PRINT_MS);
+  showQueries(result, asked, (skip, said) => change({ skip }, said));
+  showDetails(result, manifest);
   showStrategy(result, asked, manifest, change);
   showResults(result, asked, before);
   showMore(result, asked, more);
-  nothing ? nothing.showNothing(result, asked, change) : fill(byId("nothing"));
+  result.hits.length ? fill(byId("nothing")) : showNothing(result, asked, change);
   showExport(result);
   remember(address, { question: asked.question, method: asked.method, index: result.index ?? result.sources?.join(", "), hits: result.hits, version: result.version });
   byId("total").textContent = !result.hits.length ? "" : result.facets ? t("total", { n: result.hits.length, total: result.facets.papers }) : t("papers", { n: result.hits.length });
@@ -57,7 +40,6 @@ function showMore(result, { k, sort }, more) {
 
 /** Clear the columns. */
 export function showNone() {
-  latest = () => {};
   for (const name of ["hits", "changes", "facets", "nothing", "more", "strategy", "queries", "details", "results-tools", "total", "problem"]) fill(byId(name));
 }
 
@@ -76,7 +58,7 @@ function showStrategy(result, asked, manifest, change) {
   fill(byId("strategy"),
     strategy && [h("p", { class: "quiet", "data-origin": strategy.origin }, t(`origin_${strategy.origin}`),
       asked.strategy && plain("restore", () => use(null, t("restored"))),
-      manifest?.language_model && strategy.origin !== "model" && plain("ask_model", async ({ target }) => (await import("./process.js")).askModel(asked, target, use))),
+      manifest?.language_model && strategy.origin !== "model" && plain("ask_model", ({ target }) => askModel(asked, target, use))),
     Object.keys(LANGUAGES).map(keywords), adding()],
     h("ul", { class: "tags", "aria-label": t("limits") }, strategy && conditions(), filters()));
 
@@ -117,7 +99,9 @@ function showStrategy(result, asked, manifest, change) {
 
   function filters() {
     const shown = { year: asked.year.replace("..", "–"), lang: asked.lang && nameOf("lang", asked.lang), journal: asked.journal, author: asked.author, type: asked.type && nameOf("type", asked.type) };
+    const written = (result.note_codes ?? []).filter((note) => ["fields_only", "phrases_only"].includes(note?.code)); // in the question
     return [!asked.conditions && tag("", t("literal"), { conditions: true }, change),
+      written.map(({ values }) => tag("", values.written, { conditions: false }, change)),
       Object.entries(shown).map(([name, text]) => text && tag(t(name === "lang" ? "language" : name), text, { [name]: "" }, change))];
   }
 

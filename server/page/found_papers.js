@@ -4,7 +4,8 @@ import { bars, byId, disclosure, fill, h, langOf } from "./dom.js";
 import { showExport } from "./exports.js";
 import { has, number, t } from "./i18n.js";
 import { markBox } from "./kept.js";
-import { byline, hitAddress, isSources, linked, paperRow } from "./papers.js";
+import { paperRow } from "./paper_row.js";
+import { byline, hitAddress, isSources, linked } from "./papers.js";
 import { showReason } from "./status.js";
 
 /** Link a paper's title to its page here, or for a source to the address in its record. */

@@ -4,8 +4,11 @@ import { call } from "./api.js";
 import { body } from "./asked.js";
 import { byId, disclosure, fill, h, langOf, marked } from "./dom.js";
 import { number, t } from "./i18n.js";
-import { byline, hitAddress, isSources, linked, paperRow, placeOf } from "./papers.js";
+import { judgeHits, judges } from "./judging.js";
+import { paperRow } from "./paper_row.js";
+import { byline, hitAddress, isSources, linked, placeOf } from "./papers.js";
 import { describe } from "./status.js";
+import { explanation } from "./why.js";
 
 let evidence = []; // ids of the papers in the answer's evidence
 
@@ -15,7 +18,7 @@ export function showResults(result, asked, before) {
   fill(byId("changes"), before && changes(result.hits, before));
   fill(byId("hits"), result.hits.map((hit) => item(hit, result, asked, places)));
   showEvidenceBadges(asked.ask ? evidence : []);
-  if (document.body.dataset.judges === "true") import("./judging.js").then(({ judgeHits }) => judgeHits(byId("hits"), result, asked), () => {});
+  if (judges) judgeHits(byId("hits"), result, asked);
 }
 
 function changes(now, before) {
@@ -50,7 +53,7 @@ function item(hit, result, asked, places) {
 async function explain(hit, asked) {
   try {
     const account = await call("/api/v1/explain", { body: { ...body(asked), passage_id: hit.passage_id } });
-    return (await import("./why.js")).explanation(account);
+    return explanation(account);
   } catch (error) {
     return describe(error);
   }
