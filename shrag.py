@@ -56,15 +56,15 @@ COMMANDS = {
     "index": ("indexer.commands:index", "Index corpora and publish the result under a name."),
     "indexes": ("indexer.index_commands:indexes", "List, show, verify, delete and roll back indexes."),
     "init": ("stack.first_settings:init", "Write a first shrag.toml from five answers."),
-    "keys": ("server.store_commands:keys", "Create, list and revoke keys for callers of the server."),
+    "keys": ("server.commands:keys", "Create, list and revoke keys for callers of the server."),
     "mcp": ("server.commands:mcp", "Serve clients of the Model Context Protocol (MCP)."),
     "rerun": ("retriever.rerun_command:rerun", "Run recorded searches again: differences, new papers."),
     "search": ("generator.search_command:search", "Find the papers that answer a question."),
     "serve": ("server.commands:serve", "Serve the web page, the API and other endpoints."),
-    "sessions": ("server.store_commands:sessions", "List and end the sessions of persons who signed in."),
+    "sessions": ("server.commands:sessions", "List and end the sessions of persons who signed in."),
     "settings": ("stack.commands:settings", "List the settings, their values and sources."),
     "sources": ("retriever.source_commands:sources", "List and check external sources of papers."),
-    "statistics": ("server.store_commands:statistics", "Show the searches of the server by day."),
+    "statistics": ("server.commands:statistics", "Show the searches of the server by day."),
     "trace": ("generator.commands:trace", "Show a saved trace."),
 }
 

@@ -13,7 +13,7 @@ from base.settings.fields import listed
 from generator.request import Settings
 from server import routes
 from server.access.sign_in.signing_in import Proxies
-from server.api.description import Application, operation_id
+from server.description import Application, operation_id
 from server.problems import add_handlers
 from server.services import Services, open_services
 from server.settings import ServerSettings, SignInSettings
@@ -32,7 +32,6 @@ def create_app(settings: Settings, server: ServerSettings, sign_in: SignInSettin
 
     Each file in `server/routes/` defines endpoints in its `router`.
     """
-    sign_in = sign_in or SignInSettings()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:

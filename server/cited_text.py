@@ -101,9 +101,7 @@ class CitedText:
         self._address = address
         self._papers: dict[str, Mapping[str, Any]] = {}
         self._nearest: dict[str, Mapping[str, Any]] = {}  # of the last search
-        self._written: dict[tuple[str, tuple[str, ...]], int] = {}  # sentence → its position in the text
-        self._of_answer: list[int] = []  # the positions of the answer's sentences, in order
-        self._marks: dict[int, str] = {}
+        self._checks: list[str] = []  # of the sentences, when they were written
         self._section = ""
         self._likelihood: float | None = None
         self._length = 0
@@ -136,14 +134,8 @@ class CitedText:
         self._likelihood = likelihood
 
     def sentence(self, record: Mapping[str, Any]) -> str:
-        """Write a sentence; a sentence that was written before a restart is not repeated."""
-        key = (record["text"], tuple(record["citations"]))
-        if key in self._written:
-            self._of_answer.append(self._written[key])
-            return ""
-        place = self._written[key] = len(self._written)
-        self._of_answer.append(place)
-        self._marks[place] = record["check"]
+        """Write a sentence."""
+        self._checks.append(record["check"])
         added = f"{self._lead(record['section'])}{harmless(record['text'])}"
         self._section = record["section"]
         marks = [self._reference(passage_id) for passage_id in record["citations"]]
@@ -173,8 +165,7 @@ class CitedText:
 
     def restart(self, message: str) -> str:
         """Report that the answer starts again; text that was sent cannot be taken back."""
-        self._of_answer = []
-        self._section = ""
+        self._checks, self._section = [], ""
         return self._add(f"\n\n({harmless(message)})") if self._length else ""
 
     def end(self, answer: Mapping[str, Any], notes: Sequence[str], unknown_words: Sequence[str] = ()) -> str:
@@ -206,8 +197,8 @@ class CitedText:
         words = CHECK_WORDS[self._language] | {"supported": SUPPORTED[self._language]}
         listed = [
             f"{self._words['sentence'].format(number)}: {words.get(check, check)}"
-            for number, (place, check) in enumerate(zip(self._of_answer, checks, strict=False), 1)
-            if check == "not checked" or check not in {self._marks[place], UNMARKED.get(self._marks[place])}
+            for number, (before, check) in enumerate(zip(self._checks, checks, strict=False), 1)
+            if check == "not checked" or check not in {before, UNMARKED.get(before)}
         ]
         return f"{self._words['checked']}: {'; '.join(listed)}" if listed else ""
 

@@ -55,10 +55,6 @@ class QuotaUsed(TooBusy, code="quota-used"):
     """A key has reached its daily limit."""
 
 
-class TooManyOpen(TooBusy, code="too-many-connections"):
-    """A key, or an address, has reached its limit of open calls."""
-
-
 class TooSlow(ServerError, http_status=503, code="too-slow"):
     """The work exceeded its time limit."""
 
@@ -87,8 +83,8 @@ class Unauthorized(ServerError, http_status=401, code="key-needed"):
     """No key, or an invalid one."""
 
 
-class PersonsSessionEnded(Unauthorized):
-    """The browser's cookie is of a person's session that has ended."""
+class SessionEnded(Unauthorized):
+    """The browser's cookie is of a session that has ended."""
 
 
 class Forbidden(ServerError, http_status=403, code="forbidden"):

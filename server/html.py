@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from urllib.parse import quote
 
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, FileSystemLoader, Undefined
+from jinja2 import Environment, FileSystemLoader
 from starlette.requests import Request
 
 from base.notes import TEMPLATES
@@ -87,7 +87,7 @@ def page_files() -> PageFiles:
         {
             language: {
                 key: word
-                for part in ("", "find.", "pages.", "problems.")
+                for part in ("", "find.", "pages.")
                 for key, word in json.loads(contents[f"words/{part}{language}.json"]).items()
             }
             for language in LANGUAGES
@@ -190,18 +190,11 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-class _Missing(Undefined):
-    """An unknown name: false in a condition, an error where it is printed."""
-
-    __str__ = Undefined._fail_with_undefined_error  # noqa: SLF001 - as StrictUndefined does
-
-
 @cache
 def _environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=True,
-        undefined=_Missing,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,

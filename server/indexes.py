@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,105 +43,21 @@ class _Kept:
         return opening.done() and (opening.cancelled() or opening.exception() is not None)
 
 
-class KeptIndexes:
-    """Open indexes by name, for one event loop.
-
-    The task that gets an index, like a call of the server, holds it until the task ends. Above `most`, the
-    least recently used index is closed as soon as no task holds it.
-    """
-
-    def __init__(self, opened: Callable[[str], FollowingIndex], most: int) -> None:
-        """`opened` opens an index, in a thread; nothing is open yet."""
-        self._opened = opened
-        self._most = most
-        self._kept: dict[str, _Kept] = {}  # least recently used first
-        self._closing: set[asyncio.Task[None]] = set()
-
-    async def get(self, name: str) -> FollowingIndex:
-        """Return an open index; concurrent callers share one opening, and a call after a failure retries it.
-
-        Raises:
-            ResourceError: as `open_index`.
-        """
-        name = normalize("NFC", name)
-        kept = self._kept.pop(name, None)
-        if kept is None or kept.failed:
-            kept = _Kept(asyncio.create_task(asyncio.to_thread(self._opened, name)))
-            kept.opening.add_done_callback(lambda _: self._close_surplus())
-        self._kept[name] = kept
-        kept.holders += 1
-
-        def let_go(_: object) -> None:
-            kept.holders -= 1
-            self._close_surplus()
-
-        task = asyncio.current_task()
-        assert task is not None  # noqa: S101 - of a coroutine
-        task.add_done_callback(let_go)
-        return await asyncio.shield(kept.opening)
-
-    def versions(self) -> dict[str, int]:
-        """Return the version of each open index that answered last."""
-        return {name: index.manifest.version for name, index in self._open().items()}
-
-    def close_all_but(self, names: Collection[str]) -> None:
-        """Close the other indexes if no task holds them; they were deleted."""
-        for name, index in self._open().items():
-            if name not in names and not self._kept[name].holders:
-                self._close(name, index)
-
-    def _open(self) -> dict[str, FollowingIndex]:
-        """Return the open indexes, the least recently used first."""
-        opened = {name: kept.opening for name, kept in self._kept.items() if not kept.failed}
-        return {name: opening.result() for name, opening in opened.items() if opening.done()}
-
-    def _close_surplus(self) -> None:
-        """Forget indexes that failed to open, and close the open ones beyond the limit that no task holds."""
-        self._kept = {name: kept for name, kept in self._kept.items() if not kept.failed}
-        opened = self._open()
-        free = [(name, index) for name, index in opened.items() if not self._kept[name].holders]
-        for name, index in free[: max(0, len(opened) - self._most)]:
-            self._close(name, index)
-
-    def _close(self, name: str, index: FollowingIndex) -> None:
-        """Remove an open index; it is closed in the background, which waits for its threads."""
-        del self._kept[name]
-        closing = asyncio.create_task(asyncio.to_thread(_close_quietly, index))
-        self._closing.add(closing)
-        closing.add_done_callback(self._closing.discard)
-
-    async def close(self) -> None:
-        """Close all open indexes after their last question."""
-        await asyncio.gather(*(kept.opening for kept in self._kept.values()), return_exceptions=True)
-        for name, index in self._open().items():
-            self._close(name, index)
-        await asyncio.gather(*self._closing)
-
-
-def _close_quietly(index: FollowingIndex) -> None:
-    try:
-        with index:
-            pass
-    except (ResourceError, OSError) as error:
-        log.warning("index not closed", index=index.manifest.name, reason=repr(error))
-
-
 class OpenIndexes:
     """Indexes by name, each following its published version, for one event loop.
 
-    A deleted index is closed, and unknown from then on. To a caller whose key is restricted to other indexes,
-    an index is unknown too.
+    The task that gets an index, like a call of the server, holds it until the task ends. Above `most`, the
+    least recently used index is closed as soon as no task holds it. A deleted index is closed, and unknown
+    from then on. To a caller whose key is restricted to other indexes, an index is unknown too.
     """
 
     def __init__(self, settings: IndexerSettings, synonyms: Path | None, *, most: int) -> None:
         """Open nothing yet; `synonyms` is a file for all questions."""
-        self._settings = settings
-        self._synonyms = synonyms
-        self._most = most
-        self._kept = KeptIndexes(self._open, most)
+        self._settings, self._synonyms, self._most = settings, synonyms, most
+        self._kept: dict[str, _Kept] = {}  # least recently used first
+        self._closing: set[asyncio.Task[None]] = set()
         self._names: list[str] = []  # of the last listing
-        self._listing: asyncio.Task[list[str]] | None = None
-        self._listed_at = 0.0
+        self._listed_at = -LISTED_FOR_S
         self.trouble: Exception | None = None  # the error of the last listing
         self.opens_none = False  # there are indexes, but none of the expected ones opens
         self.started = False  # each expected index is open, or failed to open
@@ -156,14 +72,23 @@ class OpenIndexes:
         finally:
             looking.cancel()
             await asyncio.gather(looking, return_exceptions=True)
-            await self._kept.close()
+            await self.close()
+
+    async def close(self) -> None:
+        """Close all open indexes after their last question."""
+        await asyncio.gather(*(kept.opening for kept in self._kept.values()), return_exceptions=True)
+        for name in self._open():
+            self._close(name)
+        await asyncio.gather(*self._closing)
 
     async def _look(self) -> None:
         while True:
             try:
                 names = await self._listed(anew=True)
                 await self._open_expected(names)
-                self._kept.close_all_but(names)
+                for name in self._open().keys() - {*names}:  # they were deleted
+                    if not self._kept[name].holders:
+                        self._close(name)
             except Exception as error:  # noqa: BLE001 - calls will report it
                 log.warning("indexes not looked at", reason=describe_error(error))
             await asyncio.sleep(LOOKED_EVERY_S if self.started else TRIED_EVERY_S)
@@ -173,7 +98,7 @@ class OpenIndexes:
         default = self._settings.name
         expected = [default] if default else names[: min(OPENED_AT_START, self._most)]
         wanted = [name for name in expected if not self.started or name in self.failures]
-        opening = (asyncio.create_task(self._kept.get(name)) for name in wanted)
+        opening = (asyncio.create_task(self._held(name)) for name in wanted)
         found = await asyncio.gather(*opening, return_exceptions=True)
         failures = {
             name: error for name, error in zip(wanted, found, strict=True) if isinstance(error, Exception)
@@ -201,18 +126,14 @@ class OpenIndexes:
         return name in await self.names() or name in await self.names(anew=True)
 
     async def _listed(self, *, anew: bool = False) -> list[str]:
-        """List the indexes; concurrent callers share one listing, or its failure."""
-        now, listing = time.monotonic(), self._listing
-        is_old = anew or self.trouble is not None or now > self._listed_at + LISTED_FOR_S
-        if listing is None or (is_old and listing.done()):
-            listing = asyncio.create_task(asyncio.to_thread(index_names, self._settings))
-            self._listing, self._listed_at = listing, now
-        try:
-            self._names = await asyncio.shield(listing)
-        except Exception as error:
-            self.trouble = error
-            raise
-        self.trouble = None
+        """List the indexes, at most once a second."""
+        if anew or self.trouble or time.monotonic() > self._listed_at + LISTED_FOR_S:
+            try:
+                self._names = await asyncio.to_thread(index_names, self._settings)
+            except Exception as error:
+                self.trouble = error
+                raise
+            self.trouble, self._listed_at = None, time.monotonic()
         return self._names
 
     async def chosen(self, name: str | None) -> str:
@@ -232,18 +153,55 @@ class OpenIndexes:
         return names[0]
 
     async def get(self, name: str) -> FollowingIndex:
-        """Return an open index; concurrent callers share one opening.
+        """Return an open index; concurrent callers share one opening, and a call after a failure retries it.
 
         Raises:
             ResourceError: as `open_index`.
         """
         self._require(name)
-        return await self._kept.get(name)
+        return await self._held(normalize("NFC", name))
 
-    def _open(self, name: str) -> FollowingIndex:
+    async def _held(self, name: str) -> FollowingIndex:
+        kept = self._kept.pop(name, None)
+        if kept is None or kept.failed:
+            kept = _Kept(asyncio.create_task(asyncio.to_thread(self._opened, name)))
+            kept.opening.add_done_callback(lambda _: self._close_surplus())
+        self._kept[name] = kept
+        kept.holders += 1
+
+        def let_go(_: object) -> None:
+            kept.holders -= 1
+            self._close_surplus()
+
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - of a coroutine
+        task.add_done_callback(let_go)
+        return await asyncio.shield(kept.opening)
+
+    def _opened(self, name: str) -> FollowingIndex:
         index = open_index(self._settings, name, self._synonyms, follow=True)
         index.on_answer = metrics.observe
         return index
+
+    def _open(self) -> dict[str, FollowingIndex]:
+        """Return the open indexes, the least recently used first."""
+        opened = {name: kept.opening for name, kept in self._kept.items() if not kept.failed}
+        return {name: opening.result() for name, opening in opened.items() if opening.done()}
+
+    def _close_surplus(self) -> None:
+        """Forget indexes that failed to open, and close the open ones beyond the limit that no task holds."""
+        self._kept = {name: kept for name, kept in self._kept.items() if not kept.failed}
+        opened = self._open()
+        free = [name for name in opened if not self._kept[name].holders]
+        for name in free[: max(0, len(opened) - self._most)]:
+            self._close(name)
+
+    def _close(self, name: str) -> None:
+        """Remove an open index; it is closed in the background, which waits for its threads."""
+        index = self._kept.pop(name).opening.result()
+        closing = asyncio.create_task(asyncio.to_thread(_close_quietly, index))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
 
     async def manifest(self, name: str) -> Manifest:
         """Read the manifest of the published version."""
@@ -257,7 +215,7 @@ class OpenIndexes:
 
     def versions(self) -> dict[str, int]:
         """Return the version of each open index that answered last."""
-        return self._kept.versions()
+        return {name: index.manifest.version for name, index in self._open().items()}
 
     def _require(self, name: str) -> None:
         """Raise UnknownIndex if the caller may not use the index, else record it in the visit."""
@@ -271,3 +229,11 @@ class OpenIndexes:
             )
         if visit := current_visit():
             visit.index = name
+
+
+def _close_quietly(index: FollowingIndex) -> None:
+    try:
+        with index:
+            pass
+    except (ResourceError, OSError) as error:
+        log.warning("index not closed", index=index.manifest.name, reason=repr(error))

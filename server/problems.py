@@ -26,7 +26,7 @@ from base.logs import get_logger
 from base.notes import Note, NoteCode, note_code, note_in
 from indexer.errors import UnknownIndex
 from retriever.errors import BadExpression
-from server.access.callers import may_see
+from server.access.callers import may_see, visit_of
 from server.errors import BadRequest, NotFound, ServerError, TooBusy, WrongMediaType, WrongMethod
 from server.html import Reader, failed_page, rendered
 
@@ -40,7 +40,6 @@ CODES = {
     "key-needed": "invalid_api_key",
     "too-busy": "rate_limit_exceeded",
     "too-often": "rate_limit_exceeded",
-    "too-many-connections": "rate_limit_exceeded",
     "quota-used": "insufficient_quota",
     "not-found": "unknown_url",
     "wrong-method": "method_not_supported",
@@ -211,6 +210,8 @@ def error_response(error: Exception, scope: Scope) -> Response:
     request, path = Request(scope), scope["path"]
     if isinstance(error, RequestValidationError | HTTPException):
         error = _error_of(request, error)
+    if (visit := visit_of(request)).event:
+        visit.reason = getattr(error, "reason", "") or type(error).__name__
     said = problem(error)
     headers = {}
     if "retry_after_s" in said:

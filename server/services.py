@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends
@@ -16,8 +16,7 @@ from retriever.sources.configuration import read_declared
 from server.access.keys import Keys
 from server.access.sign_in.signing_in import SignIn
 from server.indexes import OpenIndexes
-from server.kept_searches.feeds import Feeds
-from server.kept_searches.searches import KeptSearches
+from server.kept_searches import KeptSearches
 from server.limits.gate import Gate
 from server.monitoring.audit import AuditLog, CallLog
 from server.monitoring.metrics import AUDIT_LOST, forget_ended_processes
@@ -30,8 +29,8 @@ WRITTEN_EVERY_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Backends:
-    """Settings, indexes, sources and the language models."""
+class Services:
+    """Settings, indexes, sources and models; and the gate, keys and call log that all work passes."""
 
     settings: Settings
     server: ServerSettings
@@ -39,6 +38,13 @@ class Backends:
     sources: OfferedSources
     models: Mapping[str, LanguageModel]  # by name, the one that is used by default first
     stopping: asyncio.Event  # set by a stop signal
+    gate: Gate
+    store: Store
+    keys: Keys
+    calls: CallLog
+    searches: KeptSearches  # for papers
+    sign_in: SignIn | None  # of persons
+    statistics: SearchStatistics
 
     @property
     def model(self) -> LanguageModel | None:
@@ -49,36 +55,27 @@ class Backends:
         """Return the language model of a request."""
         return self.models[request.model] if request.model else self.model
 
-
-@dataclass(frozen=True, slots=True)
-class Services(Backends):
-    """The backends, and the gate, keys and call log that all work passes."""
-
-    gate: Gate
-    store: Store
-    keys: Keys
-    calls: CallLog
-    searches: KeptSearches  # for papers
-    feeds: Feeds
-    sign_in: SignIn | None  # of persons
-    statistics: SearchStatistics
-
     def access_is_limited(self) -> bool:
         """Check whether callers need a key, or have to sign in."""
         return self.sign_in is not None or self.keys.are_needed()
 
 
 @asynccontextmanager
-async def open_backends(settings: Settings, server: ServerSettings) -> AsyncIterator[Backends]:
-    """Open the backends for one event loop.
+async def open_services(
+    settings: Settings, server: ServerSettings, sign_in: SignInSettings | None = None
+) -> AsyncIterator[Services]:
+    """Open the shared services for one event loop.
 
     Raises:
         UnknownSource, InvalidSource: an offered source is not declared, or its declaration is invalid.
     """
     declared = await asyncio.to_thread(read_declared, listed(server.sources))
+    forget_ended_processes()
+    audit = AuditLog.of(server)
+    audit.count_lost = AUDIT_LOST.inc
     async with AsyncExitStack() as opened:
-        synonyms, stopping = settings.retriever.synonyms, asyncio.Event()
-        indexes = OpenIndexes(settings.indexer, synonyms, most=server.open_indexes)
+        stopping, has_cluster = asyncio.Event(), settings.indexer.engine != "tantivy"
+        indexes = OpenIndexes(settings.indexer, settings.retriever.synonyms, most=server.open_indexes)
         await opened.enter_async_context(indexes.keeping())
         sources = OfferedSources(declared, settings)
         await opened.enter_async_context(sources.keeping())
@@ -86,33 +83,18 @@ async def open_backends(settings: Settings, server: ServerSettings) -> AsyncIter
             name: await opened.enter_async_context(settings.with_model(name).language_model())
             for name in settings.generator.llm.models
         }
-        yield Backends(settings, server, indexes, sources, models, stopping)
-
-
-@asynccontextmanager
-async def open_services(
-    settings: Settings, server: ServerSettings, sign_in: SignInSettings
-) -> AsyncIterator[Services]:
-    """Open the shared services for one event loop."""
-    async with AsyncExitStack() as opened:
-        backends = await opened.enter_async_context(open_backends(settings, server))
-        forget_ended_processes()
-        has_cluster = settings.indexer.engine != "tantivy"
-        audit = AuditLog.of(server)
-        audit.count_lost = AUDIT_LOST.inc
         store = Store(settings.indexer.home)
         opened.callback(store.close)
         calls, statistics = CallLog(audit), SearchStatistics(store, server)
         await opened.enter_async_context(_written_each_minute(calls, statistics))
         yield Services(
-            **{field.name: getattr(backends, field.name) for field in fields(Backends)},
-            gate=Gate(server, backends.stopping, has_model=bool(backends.models), has_cluster=has_cluster),
+            *(settings, server, indexes, sources, models, stopping),
+            gate=Gate(server, stopping, has_model=bool(models), has_cluster=has_cluster),
             store=store,
             keys=Keys(store),
             calls=calls,
             searches=KeptSearches(store, server),
-            feeds=Feeds(store, server),
-            sign_in=SignIn(sign_in, server, store) if sign_in.is_used else None,
+            sign_in=SignIn(sign_in, server, store) if sign_in and sign_in.is_used else None,
             statistics=statistics,
         )
 
@@ -132,7 +114,7 @@ async def _written_each_minute(calls: CallLog, statistics: SearchStatistics) -> 
         yield
     finally:
         writing.cancel()
-        await asyncio.to_thread(calls.close)
+        calls.write_counted()
         statistics.take()()
 
 

@@ -128,12 +128,6 @@ class ServerSettings(LayeredSettings):
         description="papers, passages, lists and messages to /mcp of a key, else of an address; 0 = no limit",
     )
     read_burst: Burst = Field(default=300, description="such calls in a burst")
-    connections_of_caller: int = Field(
-        default=64,
-        ge=0,
-        le=1_000,
-        description="open calls of a key, else of an address; 0 = no limit",
-    )
     report_only: bool = Field(
         default=False, description="report calls beyond their caller's limits instead of refusing them"
     )

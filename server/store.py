@@ -25,7 +25,7 @@ from indexer.backups import SERVER_STORE
 from server.errors import StoreUnusable
 
 FILE = SERVER_STORE
-FORMAT = 2
+FORMAT = 3
 WAIT_S = 5.0  # wait for a writing process
 SECRET_BYTES = 32
 MUST_EXIST = "_SHRAG_SERVER_STORE"  # environment variable of a server that has made the file
@@ -34,7 +34,7 @@ TABLES = """
     CREATE TABLE keys (
         id TEXT PRIMARY KEY, digest BLOB NOT NULL, label TEXT NOT NULL, role TEXT NOT NULL,
         indexes TEXT NOT NULL, sources TEXT NOT NULL, created TEXT NOT NULL, expires TEXT, revoked TEXT,
-        last_used TEXT, per_minute INTEGER, per_day INTEGER, connections INTEGER
+        last_used TEXT, per_minute INTEGER, per_day INTEGER
     ) STRICT;
     CREATE TABLE sessions (
         digest BLOB PRIMARY KEY, key_id TEXT NOT NULL, person TEXT NOT NULL, name TEXT NOT NULL,
@@ -68,14 +68,7 @@ TABLES = """
     ) STRICT;
 """
 DAMAGED = "stop the server, and restore the file from a backup, or move it away and create new keys"
-DISK = "free space on this disk, and let this user write to it"
-REMEDIES = {
-    sqlite3.SQLITE_BUSY: "another process is writing to it: try again",
-    sqlite3.SQLITE_FULL: DISK,
-    sqlite3.SQLITE_IOERR: DISK,
-    sqlite3.SQLITE_CANTOPEN: DISK,
-    sqlite3.SQLITE_READONLY: DISK,
-}
+UNUSABLE = "free space on this disk, let this user write to it, or try again if another process is writing"
 
 log = get_logger("server")
 
@@ -220,13 +213,11 @@ class Store:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            if isinstance(error, OSError):
-                cause, remedy = cause_of(error), DISK
-            else:
-                primary = getattr(error, "sqlite_errorcode", 0) & 0xFF
-                cause, remedy = str(error), REMEDIES.get(primary, DAMAGED)
+            is_damage = isinstance(error, sqlite3.Error) and not isinstance(error, sqlite3.OperationalError)
+            cause = cause_of(error) if isinstance(error, OSError) else str(error)
             raise StoreUnusable(
-                f"{self.path} cannot be used: {cause} (disk {disk_of(self.path)})", remedy=remedy
+                f"{self.path} cannot be used: {cause} (disk {disk_of(self.path)})",
+                remedy=DAMAGED if is_damage else UNUSABLE,
             ) from error
 
 

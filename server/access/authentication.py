@@ -19,8 +19,9 @@ from starlette.types import Scope
 from base.net.addresses import is_loopback
 from server.access.callers import Caller
 from server.access.keys import PREFIX, Keys
-from server.access.sign_in.signing_in import SESSION_MARK, SignIn
-from server.errors import BadRequest, PersonsSessionEnded, Unauthorized
+from server.access.sessions import find_session
+from server.access.sign_in.signing_in import SignIn
+from server.errors import BadRequest, SessionEnded, Unauthorized
 from server.settings import ServerSettings
 
 HOST_COOKIE, PLAIN_COOKIE = "__Host-shrag", "shrag"  # the first with https: no other host can set it
@@ -81,8 +82,8 @@ def caller_of(scope: Scope, keys: Keys, settings: ServerSettings, sign_in: SignI
     """Return the caller of a request; it has no role if keys are needed and none was given.
 
     Raises:
-        PersonsSessionEnded: the cookie is of a person's session that has ended.
-        Unauthorized: the key or session is invalid.
+        SessionEnded: the cookie is of a session that has ended.
+        Unauthorized: the key is invalid.
         Forbidden: another address than the proxy's names a person.
         BadRequest: the headers name several keys, or are unreadable.
         StoreUnusable: the key or session cannot be checked.
@@ -106,8 +107,7 @@ def caller_of(scope: Scope, keys: Keys, settings: ServerSettings, sign_in: SignI
         if found is not None:
             return found
         if not settings.open:
-            is_persons = session.startswith(SESSION_MARK)
-            raise (PersonsSessionEnded if is_persons else Unauthorized)(SESSION_ENDED)
+            raise SessionEnded(SESSION_ENDED)
     may_be_local = settings.local_operator and settings.only_local
     # By their headers or, as some proxies speak it, HTTP/1.0.
     is_forwarded = scope["http_version"] == "1.0" or any(name in FORWARDED for name, _ in scope["headers"])
@@ -121,7 +121,10 @@ def caller_of(scope: Scope, keys: Keys, settings: ServerSettings, sign_in: SignI
 
 def _caller_of_session(session: str, address: str, keys: Keys, sign_in: SignIn | None) -> Caller | None:
     """Return the caller of the page's cookie; None if the session has ended."""
-    if not session.startswith(SESSION_MARK):
-        key = keys.find_session(session)
-        return Caller.of(key, address, by_cookie=True) if key else None
-    return sign_in.find_session(session, address) if sign_in else None
+    found = find_session(keys.store, session, idle_s=sign_in.idle_s if sign_in else 0)
+    if found is None:
+        return None
+    if found.person:
+        return sign_in.caller(found, address) if sign_in else None
+    key = keys.active(found.key_id)
+    return Caller.of(key, address, by_cookie=True) if key else None

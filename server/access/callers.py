@@ -1,7 +1,5 @@
 """The caller of a request, and the facts recorded about the call."""
 
-import math
-from contextlib import ExitStack
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,7 +9,7 @@ from starlette.types import Scope as AsgiScope
 
 from base.calls import Call, observer
 from base.net.addresses import network_of
-from server.access.keys import NO_OWN_LIMITS, Key, KeyLimits
+from server.access.keys import Key
 from server.errors import Forbidden, Unauthorized
 from server.settings import ROLES, Role
 
@@ -30,7 +28,8 @@ class Caller:
     sources: tuple[str, ...] = ()  # no indexes and no sources: all of both
     expires: datetime | None = None
     by_cookie: bool = False
-    limits: KeyLimits = NO_OWN_LIMITS
+    per_minute: int | None = None  # limits of the key, as in `Key`
+    per_day: int | None = None
     person: str = ""  # pseudonym of a person who signed in, see `access.sign_in`
     by_proxy: bool = False  # the proxy's header names the person
     is_local: bool = False  # at this machine, with the setting `local_operator`
@@ -40,7 +39,7 @@ class Caller:
         """Return the caller of a key."""
         return cls(
             *(address, key.role, key.id, key.label, key.indexes, key.sources, key.expires, by_cookie),
-            limits=key.limits,
+            *(key.per_minute, key.per_day),
         )
 
     @property
@@ -99,7 +98,6 @@ class Visit:
 
     request_id: str
     caller: Caller
-    route: str = ""
     index: str = ""
     question: str = ""
     is_privileged: bool = False  # work of librarians or operators
@@ -107,8 +105,6 @@ class Visit:
     reason: str = ""  # of a failed sign-in
     charged: str = ""  # the work whose rate was counted at the entrance
     is_unmetered: bool = False  # no rate applies
-    open_call: ExitStack = field(default_factory=ExitStack)  # closed at the end of the response
-    ends_at: float = math.inf  # deadline, on the event loop's clock
     counts: dict[str, int] = field(default_factory=dict)
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
 

@@ -9,9 +9,8 @@ refused at once in all processes.
 import json
 import re
 import secrets
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time, timedelta
-from hashlib import sha256
 from hmac import compare_digest
 from typing import Annotated, Any
 
@@ -19,11 +18,12 @@ from pydantic import Field
 
 from base.calls import Call, Flag
 from base.errors import InvalidCall
+from base.records import adapter
 from indexer.versions.store.build_folder import NAME as INDEX_NAME
 from retriever.sources.configuration import NAME as SOURCE_NAME
-from server.access.sessions import Session, add_session, find_session
+from server.access.sessions import Session, add_session, digest_of
 from server.errors import StoreUnusable, UnknownKey
-from server.settings import ROLES, Role
+from server.settings import Role
 from server.store import Store
 
 PREFIX = "shrag_"
@@ -36,47 +36,41 @@ LONGEST_LIFE_DAYS = 36_500
 SESSION_LIFE = timedelta(days=7)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyLimits:
-    """Limits of one key. None: the server's settings apply. 0: no limit."""
-
-    per_minute: int | None = None  # searches and questions, replaces the rates of both
-    per_day: int | None = None  # searches and questions; the settings have no such limit
-    connections: int | None = None  # calls open at once
-
-    def __str__(self) -> str:
-        """Format the limits as lists show them."""
-        units = {"per_minute": "a minute", "per_day": "a day", "connections": "at once"}
-        own = {unit: value for name, unit in units.items() if (value := getattr(self, name)) is not None}
-        return ", ".join(
-            f"{value:,} {unit}" if value else f"any number {unit}" for unit, value in own.items()
-        )
-
-
-NO_OWN_LIMITS = KeyLimits()
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """The record of a key; times are in UTC. A key without indexes and sources allows all."""
+    """The record of a key; times are in UTC. A key without indexes and sources allows all.
+
+    Its own limits replace those of the settings; 0 is no limit.
+    """
 
     id: str
     digest: bytes  # SHA-256 of the whole key
     label: str
     role: Role
     indexes: tuple[str, ...]
+    sources: tuple[str, ...]
     created: datetime
     expires: datetime | None = None
     revoked: datetime | None = None
     last_used: date | None = None
-    sources: tuple[str, ...] = ()
-    limits: KeyLimits = NO_OWN_LIMITS
+    per_minute: int | None = None  # searches and questions, replaces the rates of both
+    per_day: int | None = None  # searches and questions; the settings have no such limit
 
     def state(self, now: datetime) -> str:
         """Return the state: active, expired or revoked."""
         if self.revoked:
             return "revoked"
         return "expired" if self.expires and self.expires <= now else "active"
+
+    @property
+    def limits(self) -> str:
+        """The limits as lists show them."""
+        own = {"a minute": self.per_minute, "a day": self.per_day}
+        return ", ".join(
+            f"{number:,} {unit}" if number else f"any number {unit}"
+            for unit, number in own.items()
+            if number is not None
+        )
 
     def audited(self) -> dict[str, Any]:
         """Return the facts of a new key for the audit log."""
@@ -90,18 +84,14 @@ class Key:
             "role": self.role,
             "indexes": list(self.indexes),
             "sources": list(self.sources),
-            **asdict(self.limits),
+            "per_minute": self.per_minute,
+            "per_day": self.per_day,
             "created": self.created.isoformat(timespec="seconds"),
             "expires": self.expires and self.expires.isoformat(timespec="seconds"),
             "revoked": self.revoked and self.revoked.isoformat(timespec="seconds"),
             "last_used": self.last_used and self.last_used.isoformat(),
             "state": self.state(now),
         }
-
-
-def digest_of(text: str) -> bytes:
-    """Return the hash under which a key or session is stored."""
-    return sha256(text.encode()).digest()
 
 
 def make_key(
@@ -111,7 +101,8 @@ def make_key(
     expires: datetime | None = None,
     *,
     sources: tuple[str, ...] = (),
-    limits: KeyLimits = NO_OWN_LIMITS,
+    per_minute: int | None = None,
+    per_day: int | None = None,
     now: datetime | None = None,
 ) -> tuple[str, Key]:
     """Create a key; return its text, which cannot be recovered later, and its record.
@@ -130,9 +121,19 @@ def make_key(
     if expires and expires <= now:
         raise InvalidCall(f"the expiry {expires.isoformat()} is in the past")
     key_id = "".join(secrets.choice(ID_LETTERS) for _ in range(ID_LENGTH))
-    key = f"{PREFIX}{key_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
-    names, others = tuple(dict.fromkeys(indexes)), tuple(dict.fromkeys(sources))
-    return key, Key(key_id, digest_of(key), label, role, names, now, expires, sources=others, limits=limits)
+    text = f"{PREFIX}{key_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
+    return text, Key(
+        id=key_id,
+        digest=digest_of(text),
+        label=label,
+        role=role,
+        indexes=tuple(dict.fromkeys(indexes)),
+        sources=tuple(dict.fromkeys(sources)),
+        created=now,
+        expires=expires,
+        per_minute=per_minute,
+        per_day=per_day,
+    )
 
 
 def end_of(given: str, now: datetime) -> datetime:
@@ -193,11 +194,6 @@ class KeyCall(Call):
         Flag(metavar="N"),
         Field(ge=1, le=1_000_000_000, description="Searches and questions a day (UTC)."),
     ] = None
-    connections: Annotated[
-        int | None,
-        Flag(metavar="N"),
-        Field(ge=0, le=1_000, description="Open calls; 0 = no limit. Default: the server's setting."),
-    ] = None
     expires: Annotated[
         str | None,
         Flag(metavar="90d|DATE"),
@@ -206,16 +202,17 @@ class KeyCall(Call):
 
     def key(self, now: datetime) -> tuple[str, Key]:
         """Create the key; returns and raises as `make_key` and `end_of`."""
-        expires = end_of(self.expires, now) if self.expires else None
-        limits = KeyLimits(self.per_minute, self.per_day, self.connections)
-        names = (self.label or "", self.role, self.indexes, expires)
-        return make_key(*names, sources=self.sources, limits=limits, now=now)
+        return make_key(
+            *(self.label or "", self.role, self.indexes),
+            end_of(self.expires, now) if self.expires else None,
+            sources=self.sources,
+            per_minute=self.per_minute,
+            per_day=self.per_day,
+            now=now,
+        )
 
 
-COLUMNS = (
-    *("id", "digest", "label", "role", "indexes", "sources", "created", "expires", "revoked", "last_used"),
-    *(limit.name for limit in fields(KeyLimits)),
-)
+COLUMNS = tuple(column.name for column in fields(Key))
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM keys"  # noqa: S608
 INSERT = f"INSERT INTO keys ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 
@@ -225,20 +222,19 @@ class Keys:
 
     def __init__(self, store: Store) -> None:
         """Keep the store."""
-        self._store = store
+        self.store = store
         self._needed = False
 
     def add(self, key: Key) -> None:
         """Add a key."""
         times = (key.created.isoformat(), key.expires and key.expires.isoformat(), None, None)
         opened = (json.dumps(names, ensure_ascii=False) for names in (key.indexes, key.sources))
-        row = (key.id, key.digest, key.label, key.role, *opened, *times, *astuple(key.limits))
-        with self._store.changing() as database:
-            database.execute(INSERT, row)
+        row = (key.id, key.digest, key.label, key.role, *opened, *times, key.per_minute, key.per_day)
+        self.store.change(INSERT, *row)
 
     def all(self) -> dict[str, Key]:
         """Return all keys by id, the oldest first, with expired and revoked ones."""
-        found = [self._key(row) for row in self._store.rows(f"{SELECT} ORDER BY created, id")]
+        found = [self._key(row) for row in self.store.rows(f"{SELECT} ORDER BY created, id")]
         return {key.id: key for key in found}
 
     def revoke(self, key_id: str, now: datetime) -> Key:
@@ -249,7 +245,7 @@ class Keys:
         """
         if self._with_id(key_id) is None:
             raise UnknownKey(f"no key has the id {key_id!r}", remedy="list the keys: shrag keys list")
-        with self._store.changing() as database:
+        with self.store.changing() as database:
             database.execute(
                 "UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", (now.isoformat(), key_id)
             )
@@ -264,7 +260,7 @@ class Keys:
         if key is None or not compare_digest(digest_of(given), key.digest):
             return None
         if key.last_used != now.date():
-            self._store.change_soon(
+            self.store.change_soon(
                 "UPDATE keys SET last_used = ? WHERE id = ?", now.date().isoformat(), key.id
             )
         return key
@@ -276,7 +272,7 @@ class Keys:
 
     def are_needed(self) -> bool:
         """Check whether a key was ever made: an expired or revoked one still requires a key."""
-        self._needed = bool(self._store.rows("SELECT 1 FROM keys LIMIT 1")) or self._needed
+        self._needed = bool(self.store.rows("SELECT 1 FROM keys LIMIT 1")) or self._needed
         return self._needed
 
     def trouble(self) -> StoreUnusable | None:
@@ -292,31 +288,19 @@ class Keys:
         token = secrets.token_urlsafe(32)
         now = datetime.now(UTC).replace(microsecond=0)
         ends = min(now + SESSION_LIFE, key.expires or now + SESSION_LIFE)
-        add_session(self._store, Session(digest_of(token), ends.timestamp(), now.timestamp(), key_id=key.id))
+        add_session(self.store, Session(digest_of(token), ends.timestamp(), now.timestamp(), key_id=key.id))
         return token, ends
 
-    def find_session(self, token: str) -> Key | None:
-        """Return the key of a session, None if it has ended."""
-        session = find_session(self._store, digest_of(token))
-        return self.active(session.key_id) if session else None
-
     def _with_id(self, key_id: str) -> Key | None:
-        row = self._store.row(f"{SELECT} WHERE id = ?", key_id)
+        row = self.store.row(f"{SELECT} WHERE id = ?", key_id)
         return self._key(row) if row else None
 
     def _key(self, row: tuple[Any, ...]) -> Key:
         """Create a key from a row; raise StoreUnusable if the row is invalid."""
-        key_id, digest, label, role, indexes, sources, created, expires, revoked, last_used, *limits = row
+        values = dict(zip(COLUMNS, row, strict=True))
         try:
-            ROLES.index(role)
-            return Key(
-                *(key_id, digest, label, role, tuple(json.loads(indexes))),
-                created=datetime.fromisoformat(created),
-                expires=datetime.fromisoformat(expires) if expires else None,
-                revoked=datetime.fromisoformat(revoked) if revoked else None,
-                last_used=date.fromisoformat(last_used) if last_used else None,
-                sources=tuple(json.loads(sources)),
-                limits=KeyLimits(*limits),
-            )
-        except (ValueError, TypeError) as error:
-            raise self._store.damaged(f"the row of key {key_id}: {error}") from error
+            names = {name: json.loads(values[name]) for name in ("indexes", "sources")}
+            key: Key = adapter(Key).validate_python(values | names)
+        except ValueError as error:
+            raise self.store.damaged(f"the row of key {values['id']}: {error}") from error
+        return key

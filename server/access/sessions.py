@@ -6,6 +6,7 @@ The store contains hashes of the cookies, pseudonyms, names to display and group
 
 import time
 from dataclasses import astuple, dataclass
+from hashlib import sha256
 
 from server.store import Store
 
@@ -30,6 +31,11 @@ class Session:
 COLUMNS = ", ".join(Session.__slots__)
 
 
+def digest_of(text: str) -> bytes:
+    """Return the hash under which a key or session is stored."""
+    return sha256(text.encode()).digest()
+
+
 def add_session(store: Store, session: Session, *, replaced: bytes | None = None) -> None:
     """Add a session, end the replaced one; remove ended sessions and the owner's oldest above the limit."""
     owner = (session.key_id, session.person)
@@ -43,21 +49,21 @@ def add_session(store: Store, session: Session, *, replaced: bytes | None = None
         )
 
 
-def find_session(store: Store, digest: bytes, *, idle_s: float = float("inf")) -> Session | None:
-    """Return a session, and note its use; None if it has ended or was idle for too long."""
-    now = time.time()
+def find_session(store: Store, token: str, *, idle_s: float) -> Session | None:
+    """Return a session, and note its use; None if it has ended, or if its person was idle for too long."""
+    now, digest = time.time(), digest_of(token)
     row = store.row(f"SELECT {COLUMNS} FROM sessions WHERE digest = ?", digest)  # noqa: S608
     session = Session(*row) if row else None
-    if session is None or session.expires <= now or session.seen + idle_s <= now:
+    if session is None or session.expires <= now or (session.person and session.seen + idle_s <= now):
         return None
     if session.seen + min(SEEN_EVERY_S, idle_s / 2) <= now:
         store.change_soon("UPDATE sessions SET seen = ? WHERE digest = ?", now, digest)
     return session
 
 
-def end_session(store: Store, digest: bytes) -> None:
+def end_session(store: Store, token: str) -> None:
     """Remove a session."""
-    store.change("DELETE FROM sessions WHERE digest = ?", digest)
+    store.change("DELETE FROM sessions WHERE digest = ?", digest_of(token))
 
 
 def persons_sessions(store: Store) -> list[Session]:

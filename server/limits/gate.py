@@ -4,7 +4,6 @@ All counts are of one process: with N workers a caller has up to N times the lim
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -18,7 +17,7 @@ from base.amounts import counted
 from base.cores import usable_cores
 from base.logs import get_logger
 from server.access.callers import Visit, visit_of
-from server.errors import QuotaUsed, Stopping, TooManyOpen, TooOften, TooSlow
+from server.errors import QuotaUsed, Stopping, TooOften, TooSlow
 from server.limits.counting import DAY_S, Buckets, DailyUse, Rate, Slots
 from server.monitoring import metrics
 from server.settings import Role, ServerSettings
@@ -66,32 +65,11 @@ class Gate:
         self.buckets = Buckets()
         self.days = DailyUse()
         self._settings, self._stopping = settings, stopping
-        self._open: Counter[str] = Counter()  # calls by caller
         self._rates = {
             "search": Rate(settings.searches_per_minute, settings.search_burst),
             "read": Rate(settings.reads_per_minute, settings.read_burst),
             "ask": Rate(settings.asks_per_minute, settings.ask_burst),
         }
-
-    def count_open(self, visit: Visit) -> None:
-        """Count a call as open until `visit.open_call` is closed.
-
-        Raises:
-            TooManyOpen: the limit is reached.
-        """
-        caller, own = visit.caller, visit.caller.limits.connections
-        most = self._settings.connections_of_caller if own is None else own
-        if not most or caller.has_no_limits:
-            return
-        name = caller.counted_as
-        if self._open[name] >= most and self._refuses(visit, "connection", "queue", "open calls"):
-            open_now = f"{counted(most, 'call')} {'is' if most == 1 else 'are'} open already"
-            raise TooManyOpen(f"{open_now}; wait until one has ended", retry_after_s=1)
-        self._open += Counter({name: 1})
-        visit.open_call.callback(self._close, name)
-
-    def _close(self, name: str) -> None:
-        self._open -= Counter({name: 1})  # drops callers without open calls
 
     def check(self, visit: Visit, work: Work) -> None:
         """Refuse a call that `admit` would refuse, before its body is read.
@@ -136,14 +114,13 @@ class Gate:
             self._charge_rate(visit, work)
         visit.charged = ""  # a second piece of work is counted separately
         slots = self.slots.get("sources" if asks_sources else work, self.slots[work])
-        caller, loop = visit.caller.counted_as, asyncio.get_running_loop()
+        caller = visit.caller.counted_as
         seconds = self._settings.ask_s if work == "ask" else self._settings.search_s
         grace_s = TAKEN_WITHIN_S * is_stream
         async with self._ending_early(request, TooSlow(seconds), grace_s) as limit, slots.slot(caller):
             self._count_day(visit, work)
-            visit.ends_at = loop.time() + seconds
             if limit.when() is None:  # not yet ending early
-                limit.reschedule(visit.ends_at + grace_s)
+                limit.reschedule(asyncio.get_running_loop().time() + seconds + grace_s)
             yield
 
     @asynccontextmanager
@@ -181,7 +158,7 @@ class Gate:
         """Count a call against the caller's rate; a key's own rate covers searches and questions together."""
         visit.charged = work
         caller, name, rate = visit.caller, str(work), self._rates[work]
-        own = caller.limits.per_minute
+        own = caller.per_minute
         if own is not None and work in COUNTED_BY_DAY:
             name, rate = "key", Rate(own, ceil(own * BURST_OF_OWN))
         if not rate.per_minute or caller.has_no_limits or visit.is_unmetered:
@@ -196,7 +173,7 @@ class Gate:
 
     def _count_day(self, visit: Visit, work: Work) -> None:
         """Count work that starts in its key's day."""
-        key_id, most = visit.caller.key_id, visit.caller.limits.per_day
+        key_id, most = visit.caller.key_id, visit.caller.per_day
         if not key_id or work not in COUNTED_BY_DAY:
             return
         self._check_day(visit, work)
@@ -209,7 +186,7 @@ class Gate:
             ]
 
     def _check_day(self, visit: Visit, work: Work) -> None:
-        most = visit.caller.limits.per_day
+        most = visit.caller.per_day
         if most is None or work not in COUNTED_BY_DAY or self.days.used(visit.caller.key_id) < most:
             return
         if self._refuses(visit, work, "quota", "day"):

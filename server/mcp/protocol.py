@@ -40,7 +40,7 @@ from base.calls import first_refusal, in_one_line
 from generator.request import Settings
 from server.mcp.tools import TOOLS, ToolContext
 from server.problems import problem
-from server.services import open_backends
+from server.services import open_services
 from server.settings import ServerSettings
 from server.transport.entrance import replayed
 from server.transport.streams import EVENT_STREAM
@@ -150,10 +150,11 @@ async def serve_standard_io(settings: Settings, server: ServerSettings, index: s
     Raises:
         ResourceError: as opening the index.
     """
-    async with open_backends(settings, server) as backends:
+    local = server.model_copy(update={"audit_file": None})  # there are no calls over the network
+    async with open_services(settings, local) as services:
         if index is not None:
-            await backends.indexes.get(index)
-        protocol = protocol_server(ToolContext(backends, index=index))
+            await services.indexes.get(index)
+        protocol = protocol_server(ToolContext(services, index=index))
         lines = cast("anyio.AsyncFile[str]", _lines())
         try:
             async with stdio_server(stdin=lines) as (read, write):

@@ -22,7 +22,6 @@ from retriever.search import search as search_index
 from retriever.strategy import Strategy
 from server.addresses import PREFIX, hit_address, paper_address, public_address, without_address
 from server.cited_text import CitedText
-from server.finding import finding_events
 from server.limits.gate import Work
 from server.mcp.results import (
     CheckedAnswer,
@@ -34,8 +33,8 @@ from server.mcp.results import (
     reading_list,
     search_results,
 )
-from server.services import Backends, Services
-from server.targets import CallTarget, open_target
+from server.services import Services
+from server.targets import CallTarget, finding_events, open_target
 
 MOST_PASSAGES = 200  # of a paper; a model reads no more
 SECONDS = 50  # many clients time out after a minute
@@ -47,12 +46,12 @@ async def _no_report(_progress: float, _total: float | None = None, _message: st
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The context of a tool's call: the shared backends, the request, the default index, the client.
+    """The context of a tool's call: the shared services, the request, the default index, the client.
 
     Over stdio the only caller is the person who started the process, so there is no request and no gate.
     """
 
-    services: Backends
+    services: Services
     request: Request | None = None
     index: str | None = None
     report_progress: Callable[[float, float | None, str | None], Awaitable[None]] = _no_report
@@ -68,8 +67,7 @@ class ToolContext:
         if self.request is None:
             yield
             return
-        services: Services = self.request.state.services
-        admitted = services.gate.admit(
+        admitted = self.services.gate.admit(
             self.request, tool.work, is_stream=tool.ends_by_itself, asks_sources=given.asks_sources
         )
         async with admitted:

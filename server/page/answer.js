@@ -3,6 +3,7 @@
 import { events } from "./api.js";
 import { askBody, toAddress } from "./asked.js";
 import { byId, disclosure, fill, h, langOf, style } from "./dom.js";
+import { citingAnswer } from "./exports.js";
 import { has, learn, moment, number, t } from "./i18n.js";
 import { judges, verdicts } from "./judging.js";
 import { store, stored } from "./kept.js";
@@ -134,7 +135,7 @@ function answerView(asked, body, { useStrategy, goOn }) {
       if (before) notes.prepend(before);
       if (asked.earlier.length) notes.prepend(h("p", { class: "quiet", "data-meant": true }, t("searched_for"), " ", h("q", { lang: langOf(whole.question) }, whole.question)));
       if (hits.length && !answer.abstained) {
-        const [cite, place] = disclosure(`▸ ${t("cite_answer")}`, async () => (await import("./citing.js")).citingAnswer(asked.question, answer, hits, index), { "data-cite-answer": true });
+        const [cite, place] = disclosure(`▸ ${t("cite_answer")}`, () => citingAnswer(asked.question, answer, hits, index), { "data-cite-answer": true });
         fill(citing, h("div", { class: "actions" }, cite), place);
       }
       fill(colophon, checks(answer),

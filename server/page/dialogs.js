@@ -84,7 +84,7 @@ export function showRecord(asked, run) {
     const [problems, tried] = problemsOf();
     const saved = (format, ending) => button(t(`record_${format}`), tried(async () => {
       const file = await download(`/api/v1/record?form=${format}`, { body: body(asked) });
-      save(`shrag-search.${ending}`, format === "json" ? await withAnswer(file, asked) : file);
+      save(`shrag-search.${ending}`, file);
     }), { "data-format": format });
     const file = h("input", { type: "file", accept: ".json,application/json", "aria-label": t("record_open"), onchange: async () => {
       try {
@@ -111,12 +111,6 @@ export function showRecord(asked, run) {
   });
 }
 
-/** Add the options of an answer, which a search does not use. */
-async function withAnswer(file, { way, hops, model }) {
-  if (!way && !hops && !model) return file;
-  return new Blob([JSON.stringify({ ...JSON.parse(await file.text()), answer: { way, hops, model } }, null, 2)], { type: file.type });
-}
-
 const hitsOf = ({ hits }) => (Array.isArray(hits) ? hits : []).map((hit) => ({ doc_id: String(hit?.doc_id), title: String(hit?.title ?? "") }));
 
 /** Parse a saved record; throw an error if it is invalid. */
@@ -131,7 +125,6 @@ function fromRecord(record) {
     ...NOTHING,
     ...named(asked, "question", "method", "sort"),
     ...named(filters, "lang", "journal", "author", "type"),
-    ...named(record.answer, "way", "hops", "model"),
     index: String(record.index?.name ?? ""),
     k: Number.isInteger(asked.k) ? asked.k : NOTHING.k,
     year: years ? (years.low === years.high ? String(years.low) : `${years.low ?? ""}..${years.high ?? ""}`) : "",

@@ -55,24 +55,34 @@ export function langOf(text, given) {
 /** Check whether a key belongs to an input method that is composing. */
 export const isComposing = (event) => event.isComposing || event.keyCode === 229;
 
-/** Create a button that shows and hides a place, which `make` fills on first use; `shown` is called whenever it opens. */
-export function folding(make, attributes = {}, shown = () => {}) {
+/** Create a button that shows and hides the content, which `content` creates on first use. */
+export function disclosure(label, content, attributes = {}) {
   const place = h("div", { hidden: true });
-  const button = h("button", { type: "button", class: "plain", "aria-expanded": "false", ...attributes, onclick: () => open(place.hidden) });
-  function open(on) {
-    place.hidden = !on;
-    button.setAttribute("aria-expanded", String(on));
-    if (on && !place.hasChildNodes()) make(place);
-    if (on) shown();
-  }
-  return { button, place, open };
+  const button = h("button", { type: "button", class: "plain", "aria-expanded": "false", ...attributes, onclick: async () => {
+    place.hidden = !place.hidden;
+    button.setAttribute("aria-expanded", String(!place.hidden));
+    if (!place.hidden && !place.hasChildNodes()) place.replaceChildren(await content());
+  } }, label);
+  return [button, place];
 }
 
-/** Create a button that shows and hides the content, which `content` creates on first use. */
-export function disclosure(label, content, attributes) {
-  const { button, place } = folding(async () => place.replaceChildren(await content()), attributes);
-  button.append(label);
-  return [button, place];
+/**
+ * Update a part of the page to match a fresh one where they differ: focus and selection stay. An element with another
+ * `data-key` or `data-same` is replaced, one with the same `data-same` stays as it is.
+ */
+export function morph(present, fresh) {
+  const { key, same } = fresh.dataset ?? {};
+  if (present.nodeName !== fresh.nodeName || present.dataset?.key !== key || present.dataset?.same !== same) return present.replaceWith(fresh);
+  if (same !== undefined) return undefined;
+  if (!present.attributes) {
+    if (present.data !== fresh.data) present.data = fresh.data;
+    return undefined;
+  }
+  for (const { name } of [...present.attributes]) if (!fresh.hasAttribute(name)) present.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (present.getAttribute(name) !== value) present.setAttribute(name, value);
+  const [before, now] = [[...present.childNodes], [...fresh.childNodes]];
+  before.forEach((child, place) => (place < now.length ? morph(child, now[place]) : child.remove()));
+  return present.append(...now.slice(before.length));
 }
 
 /** Open and close the part of the page that a button controls; `shown` is called with the new state. */

@@ -12,7 +12,7 @@ const OPERATORS = ["AND", "OR", "NOT"];
 const FIRST_ROWS = 3;
 
 /** Fill `place` with the form; `write(expression)` receives the expression after each change. */
-export function showBooleanForm(place, write) {
+function showBooleanForm(place, write) {
   const rows = [];
   const list = h("ol", { class: "boolean-rows" });
   const changed = () => write(expression(rows.map(({ operator, field, match, text }) => ({ operator: operator.value, field: field.value, match: match.value, text: text.value }))));

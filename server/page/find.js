@@ -34,7 +34,7 @@ function show(on) {
 function clear(index) {
   for (const name of ["hits", "near", "tree-body", "spent", "understanding", "notes", "problem", "ending", "results-tools", "offer"]) fill(byId(name));
   const found = foundSoFar();
-  shown = { id: null, index, found, tree: growingTree(found, index), changed: [], later: undefined, record: null, spent: {} };
+  shown = { id: null, index, found, showTree: growingTree(found, index), later: undefined, record: null, spent: {} };
   show(true);
   view("results");
 }
@@ -65,14 +65,14 @@ const TAKE = {
 
 function take(event) {
   TAKE[event.kind]?.(event.data);
-  shown.changed.push(...shown.found.take(event));
+  shown.found.take(event);
   shown.later ??= setTimeout(showChanged, SHOW_MS);
 }
 
 function showChanged() {
   clearTimeout(shown.later);
   shown.later = undefined;
-  shown.tree.update(shown.changed.splice(0));
+  shown.showTree();
   showQueries(shown.found.queries);
   if (!shown.record) addPapers(shown.found.relevant(), shown.index, titleOf);
 }

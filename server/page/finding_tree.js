@@ -1,171 +1,96 @@
 // The tree of a search for papers as it grows: query, papers, their references and citing papers, evolved queries.
 //
-// Nested lists with buttons that open their parts. A part is created when it is opened, a few rows at a time; new rows
-// are appended, so that nothing moves while the reader looks at it or has the focus in it.
+// The view is made of the papers found so far and of what is open. Only differences reach the page, a few rows of a part at
+// a time; new rows come last, so that nothing moves while the reader looks at it or has the focus in it.
 
-import { byId, fill, folding, h, langOf } from "./dom.js";
+import { byId, h, langOf, morph } from "./dom.js";
 import { paperLine } from "./found_papers.js";
 import { groupKey, queriesKey } from "./found_so_far.js";
-import { number, t } from "./i18n.js";
+import { t } from "./i18n.js";
 import { showReason } from "./status.js";
 
 const ROWS = 50; // added at a time
 const OPENED = 40; // number of papers up to which parts with relevant ones open automatically
 const KINDS = ["reference", "citing"];
 
-/** Show the tree of `found`; `update(keys)` shows what is new in these groups. */
+/** Show the tree of `found`; the function that is returned shows what is new. */
 export function growingTree(found, index) {
-  const views = new Map(); // of the created groups, by key
-  const rows = new Map(); // of papers, by id
-  let opened = 0;
+  const opened = new Map(); // whether a part is open, by key; one without a value opens when it has relevant papers
+  const orders = new Map(); // the papers of a list in the order of their rows, by key
+  const limits = new Map(); // of the rows of a list, by key
+  let open = 0; // papers of the parts that opened automatically
+  let focused; // a paper
 
-  /** A list of a limited number of rows; new rows are appended, the best one first. */
-  function rowList(label) {
-    let most = ROWS;
-    let order = [];
-    const more = h("button", { type: "button", class: "plain", onclick: showMore });
-    const behind = h("li", { hidden: true }, more);
-    const list = h("ul", { role: "list", "aria-label": label }, behind);
-    function show() {
-      const focused = document.activeElement;
-      const wanted = order.slice(0, most).map(({ id }) => rowOf(id));
-      const kept = new Set(wanted);
-      [...list.children].forEach((row) => { if (row !== behind && !kept.has(row)) row.remove(); });
-      wanted.forEach((row, place) => { if (list.children[place] !== row) list.insertBefore(row, list.children[place]); });
-      behind.hidden = order.length <= most;
-      more.textContent = t("find_more", { n: Math.min(order.length - most, ROWS) });
-      if (focused !== document.activeElement) focused.focus({ preventScroll: true }); // it moved with its row
-    }
-    /** Show the next rows, and focus the first of them. */
-    function showMore() {
-      const next = rowOf(order[most].id);
-      most += ROWS;
-      show();
-      next.tabIndex = -1;
-      next.focus({ preventScroll: true });
-    }
-    function update(papers) {
-      const now = new Map(papers.map((paper) => [paper.id, paper]));
-      const stayed = order.filter(({ id }) => now.delete(id));
-      order = [...stayed, ...[...now.values()].sort((one, other) => (other.score ?? 0) - (one.score ?? 0))];
-      show();
-    }
-    return { list, update };
+  function show() {
+    const body = byId("tree-body");
+    const fresh = body.cloneNode();
+    fresh.append(...found.group(queriesKey()).map(queryPart));
+    morph(body, fresh);
   }
 
-  function rowOf(id) {
-    if (!rows.has(id)) rows.set(id, paperRow(id));
-    return rows.get(id).element;
+  /** A list of a limited number of rows; new ones are appended, the best one first. */
+  function list(key, label, papers) {
+    const now = new Map(papers.map((paper) => [paper.id, paper]));
+    const stayed = (orders.get(key) ?? []).filter((id) => now.delete(id));
+    const order = [...stayed, ...[...now.values()].sort((one, other) => (other.score ?? 0) - (one.score ?? 0)).map(({ id }) => id)];
+    orders.set(key, order);
+    const most = limits.get(key) ?? ROWS;
+    const more = order.length > most && h("li", {}, h("button", { type: "button", class: "plain", "data-key": `more:${key}`, onclick: () => showMore(key) }, t("find_more", { n: Math.min(order.length - most, ROWS) })));
+    return h("ul", { role: "list", "aria-label": label }, order.slice(0, most).map(row), more);
   }
 
-  function paperRow(id) {
-    const line = h("div", { class: "tree-line" });
-    const below = h("ul", { role: "list", hidden: true });
-    const element = h("li", { "data-paper": id }, line, below);
-    let said = "";
-    function update() {
-      const paper = found.papers.get(id);
-      const now = JSON.stringify([paper.score, paper.relevant, paper.reason]);
-      if (now !== said) {
-        fill(line, paperLine(paper, index), paper.relevant && paper.reason && h("p", { class: "quiet reason" }, showReason(paper.reason, paper.reason_code)));
-        element.dataset.relevant = String(Boolean(paper.relevant));
-      }
-      said = now;
-      for (const kind of KINDS) if (found.group(groupKey(kind, id)).length) put(groupKey(kind, id), below, () => linkedPart(kind, id));
-      showQueries(id, below);
-      below.hidden = !below.hasChildNodes();
-    }
-    update();
-    return { element, update };
+  /** Show the next rows, and focus the first of them. */
+  function showMore(key) {
+    const shown = limits.get(key) ?? ROWS;
+    focused = orders.get(key)[shown];
+    limits.set(key, shown + ROWS);
+    show();
+    document.querySelector(`[data-paper="${CSS.escape(focused)}"]`).focus({ preventScroll: true });
   }
 
-  /** Insert the view of a group, once, and update it. */
-  function put(key, place, make) {
-    if (!views.has(key)) {
-      views.set(key, make());
-      place.append(views.get(key).element);
-    }
-    views.get(key).update();
+  function row(id) {
+    const paper = found.papers.get(id);
+    const { score, relevant = false, reason } = paper;
+    const linked = KINDS.filter((kind) => found.group(groupKey(kind, id)).length).map((kind) => linkedPart(kind, id));
+    const evolved = found.group(queriesKey(id)).map(queryPart);
+    return h("li", { "data-paper": id, "data-relevant": String(relevant), tabindex: id === focused && "-1" },
+      h("div", { class: "tree-line", "data-same": JSON.stringify([score, relevant, reason]) }, paperLine(paper, index),
+        relevant && reason && h("p", { class: "quiet reason" }, showReason(reason, paper.reason_code))),
+      linked.length + evolved.length > 0 && h("ul", { role: "list" }, linked, evolved));
   }
 
-  function showQueries(paper, place) {
-    for (const text of found.group(queriesKey(paper))) put(groupKey("query", text), place, () => queryPart(text));
-  }
+  const button = (key, name, attributes, ...words) => h("button", { type: "button", "aria-expanded": String(Boolean(opened.get(key))), "data-key": `${name}:${key}`, onclick: () => { opened.set(key, !opened.get(key)); show(); }, ...attributes }, words);
 
   /** A part opened by a button: its relevant papers, and behind another button the other ones. */
-  function part(key, label, attributes, nameOf, emptyOf) {
-    const name = h("span");
-    const counts = h("span", { class: "number quiet" });
-    let chosen = false; // opened or closed by the reader; then it does not open automatically
-    let relevant;
-    let others;
-    const fold = folding((place) => {
-      relevant = rowList(label);
-      others = foldedRows();
-      place.append(relevant.list, others.element);
-    }, { class: "branch" }, update);
-    fold.button.append(name, " ", counts);
-    fold.button.addEventListener("click", () => { chosen = true; });
-    function update() {
-      const papers = found.group(key).map((id) => found.papers.get(id));
-      const good = papers.filter((paper) => paper.relevant);
-      fill(name, nameOf());
-      counts.textContent = papers.length ? t("find_counts", { n: papers.length, relevant: good.length }) : emptyOf();
-      fold.button.disabled = !papers.length;
-      if (!fold.place.hidden) {
-        relevant.update(good);
-        others.update(papers.filter((paper) => !paper.relevant));
-      } else if (!chosen && good.length && opened < OPENED) {
-        opened += good.length;
-        fold.open(true);
-      }
+  function part(key, label, attributes, name, empty) {
+    const papers = found.group(key).map((id) => found.papers.get(id));
+    const good = papers.filter(({ relevant }) => relevant);
+    if (!opened.has(key) && good.length && open < OPENED) {
+      opened.set(key, true);
+      open += good.length;
     }
-    return { element: h("li", { ...attributes, class: "part" }, fold.button, fold.place), update };
+    const counts = papers.length ? t("find_counts", { n: papers.length, relevant: good.length }) : empty;
+    return h("li", { ...attributes, class: "part" },
+      button(key, "branch", { class: "branch", disabled: !papers.length }, h("span", {}, name), " ", h("span", { class: "number quiet" }, counts)),
+      opened.get(key) && h("div", {}, list(key, label, good), others(`${key}\nothers`, papers.filter(({ relevant }) => !relevant))));
   }
 
   /** Papers below the threshold or not judged: a count, and the rows on demand. */
-  function foldedRows() {
-    let list;
-    let papers = [];
-    const fold = folding((place) => {
-      list = rowList(t("find_below_list"));
-      place.append(list.list);
-    }, {}, () => list.update(papers));
-    const element = h("div", { class: "others", hidden: true }, fold.button, fold.place);
-    function update(now) {
-      papers = now;
-      const waiting = papers.filter(({ score }) => score === null || score === undefined).length;
-      const low = papers.length - waiting;
-      element.hidden = !papers.length;
-      fold.button.textContent = [low > 0 && t("find_below", { n: low }), waiting > 0 && t("find_waiting", { n: waiting })].filter(Boolean).join(", ");
-      if (!fold.place.hidden) list.update(papers);
-    }
-    return { element, update };
+  function others(key, papers) {
+    const waiting = papers.filter(({ score }) => score === null || score === undefined).length;
+    const low = papers.length - waiting;
+    const words = [low > 0 && t("find_below", { n: low }), waiting > 0 && t("find_waiting", { n: waiting })].filter(Boolean).join(", ");
+    return papers.length > 0 && h("div", { class: "others" }, button(key, "others", { class: "plain" }, words),
+      opened.get(key) && h("div", {}, list(key, t("find_below_list"), papers)));
   }
 
   function queryPart(text) {
-    const query = () => found.queries.get(text);
-    const name = () => [h("span", { class: "badge" }, t(`find_query_${query().kind}`)), " ", h("span", { lang: langOf(text) }, text)];
-    const empty = () => t(query().found === null ? "find_not_sent" : "find_nothing_new");
-    return part(groupKey("query", text), t("find_papers_of", { name: text }), { "data-query": text }, name, empty);
+    const { kind, found: count } = found.queries.get(text);
+    const name = [h("span", { class: "badge" }, t(`find_query_${kind}`)), " ", h("span", { lang: langOf(text) }, text)];
+    return part(groupKey("query", text), t("find_papers_of", { name: text }), { "data-query": text }, name, t(count === null ? "find_not_sent" : "find_nothing_new"));
   }
 
-  function linkedPart(kind, id) {
-    const name = t(`find_${kind}`);
-    return part(groupKey(kind, id), name, { "data-linked": kind }, () => name, () => "");
-  }
+  const linkedPart = (kind, id) => part(groupKey(kind, id), t(`find_${kind}`), { "data-linked": kind }, t(`find_${kind}`), "");
 
-  return {
-    /** Update the groups of these keys, and the rows of their papers. */
-    update(keys) {
-      for (const key of new Set(keys)) {
-        const [kind] = key.split("\n", 1);
-        const of = key.slice(kind.length + 1);
-        if (key === queriesKey()) showQueries("", byId("tree-body"));
-        else if (kind !== "query") rows.get(of)?.update();
-        views.get(key)?.update();
-        for (const id of found.group(key)) if (kind !== "evolved") rows.get(id)?.update();
-      }
-    },
-  };
+  return show;
 }

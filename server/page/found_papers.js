@@ -4,7 +4,8 @@ import { bars, byId, disclosure, fill, h, langOf } from "./dom.js";
 import { showExport } from "./exports.js";
 import { has, number, t } from "./i18n.js";
 import { markBox } from "./kept.js";
-import { byline, coins, hitAddress, isSources, linked, unapiId } from "./papers.js";
+import { paperRow } from "./paper_row.js";
+import { byline, hitAddress, isSources, linked } from "./papers.js";
 import { showReason } from "./status.js";
 
 /** Link a paper's title to its page here, or for a source to the address in its record. */
@@ -51,19 +52,14 @@ export function showPapers(papers, index, titleOf) {
 
 function item(paper, rank, index, titleOf) {
   const title = paper.title || paper.title2 || paper.id;
-  const [why, account] = disclosure(`▸ ${t("find_why")}`, () => explained(paper, titleOf), { "data-key": `why:${paper.id}`, "aria-label": t("find_why_of", { title }) });
-  const [cite, reference] = disclosure(`▸ ${t("cite")}`, async () => (await import("./citing.js")).citing({ ...paper, doc_id: paper.id }, index), { "data-key": `cite:${paper.id}`, "aria-label": t("cite_of", { title }) });
-  const written = [byline({ ...paper, found_in: isSources(index) && paper.sources }), paper.cited_by_count > 0 && t("find_cited", { n: paper.cited_by_count })].filter(Boolean).join(" · ");
-  return h("li", { "data-doc": paper.id },
-    h("span", { class: "rank number" }, number(rank)),
-    h("article", { class: "hit" },
-      h("h3", { class: "title" }, paperLink(paper, index)),
-      h("p", { class: "meta" }, written),
-      h("p", { class: "snippet" }, standing({ score: paper.relevance, relevant: true }), " ", reasonOf(paper)),
-      h("span", { class: "Z3988", title: coins(paper) }),
-      !isSources(index) && h("abbr", { class: "unapi-id", title: unapiId(paper.id, index) }),
-      h("div", { class: "actions" }, why, cite, markBox(index, paper.id, title, t("mark"), paper.url)),
-      h("div", { class: "inset-place" }, account, reference)));
+  return paperRow({ ...paper, doc_id: paper.id }, index, {
+    rank,
+    title,
+    heading: h("h3", { class: "title" }, paperLink(paper, index)),
+    meta: [byline({ ...paper, found_in: isSources(index) && paper.sources }), paper.cited_by_count > 0 && ` · ${t("find_cited", { n: paper.cited_by_count })}`],
+    snippet: h("p", { class: "snippet" }, standing({ score: paper.relevance, relevant: true }), " ", reasonOf(paper)),
+    why: disclosure(`▸ ${t("find_why")}`, () => explained(paper, titleOf), { "data-key": `why:${paper.id}`, "aria-label": t("find_why_of", { title }) }),
+  });
 }
 
 /** Show the papers just below the threshold, if fewer than requested are relevant. */

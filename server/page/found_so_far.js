@@ -5,7 +5,7 @@ export const groupKey = (kind, of) => `${kind}\n${of}`;
 /** The key of the queries evolved from a paper; without one, of the queries from the question. */
 export const queriesKey = (paper) => groupKey("evolved", paper ?? "");
 
-/** Collect the results; `take(event)` adds an event, and returns the keys of the changed groups. */
+/** Collect the results; `take(event)` adds an event. */
 export function foundSoFar() {
   const papers = new Map();
   const queries = new Map();
@@ -13,26 +13,22 @@ export function foundSoFar() {
   const inGroup = (key) => groups.get(key) ?? groups.set(key, []).get(key);
 
   function takeQuery(query) {
-    const key = queriesKey(query.paper);
-    if (!queries.has(query.text)) inGroup(key).push(query.text);
+    if (!queries.has(query.text)) inGroup(queriesKey(query.paper)).push(query.text);
     queries.set(query.text, { ...queries.get(query.text), ...query });
-    return [key, groupKey("query", query.text)];
   }
 
   function takePaper(paper) {
     const known = papers.get(paper.id);
     papers.set(paper.id, { ...known, ...paper });
     const { kind, of } = papers.get(paper.id).found_by;
-    const key = groupKey(kind, of);
-    if (!known) inGroup(key).push(paper.id);
-    return [key];
+    if (!known) inGroup(groupKey(kind, of)).push(paper.id);
   }
 
-  const TAKE = { queries: (data) => data.queries.flatMap(takeQuery), papers: (data) => data.papers.flatMap(takePaper) };
+  const TAKE = { queries: (data) => data.queries.forEach(takeQuery), papers: (data) => data.papers.forEach(takePaper) };
   return {
     papers,
     queries,
-    take: ({ kind, data }) => TAKE[kind]?.(data) ?? [],
+    take: ({ kind, data }) => TAKE[kind]?.(data),
     group: (key) => groups.get(key) ?? [],
     relevant: () => [...papers.values()].filter((paper) => paper.relevant),
   };

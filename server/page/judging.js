@@ -2,12 +2,10 @@
 
 import { call } from "./api.js";
 import { h } from "./dom.js";
-import { learn, t } from "./i18n.js";
+import { t } from "./i18n.js";
 import { store, stored } from "./kept.js";
 import { partOf, placeOf } from "./papers.js";
 import { say, sayProblem } from "./status.js";
-
-await learn("judging");
 
 const KEY = "shrag-reader";
 const BYTES = 16;

@@ -3,6 +3,7 @@
 import { askForKey, wantsKey } from "./access.js";
 import { Problem, call } from "./api.js";
 import { NOTHING, body, fromAddress, made, toAddress } from "./asked.js";
+import { showFound, showNone } from "./columns.js";
 import { byId, fill, h, leavePassage, toggles } from "./dom.js";
 import { choose, growQuestion, indexes, leaveQuestion, listPlaces, offerModels, openFrame, opens, sayQuiet, showExamples, view } from "./frame.js";
 import { t } from "./i18n.js";
@@ -11,7 +12,6 @@ import { describe, say, sayProblem } from "./status.js";
 
 // Modules that the first view does not need are loaded on demand.
 const load = (file) => import(file).catch(() => { throw new Problem({ code: "offline", status: 0 }); });
-const columns = () => load("./columns.js");
 const expert = () => load("./expert.js");
 const answers = () => load("./answer.js");
 
@@ -100,10 +100,10 @@ async function run(next, { before, find = search, push = true, again = false, me
   try {
     // A further question is searched for with its subject, which its answer names.
     if (asks && asked.earlier.length) asked = { ...asked, meant: (await answer)?.question ?? "" };
-    const [found, { showFound }] = await Promise.all([find(signal), columns()]);
+    const found = await find(signal);
     if (signal.aborted) return undefined;
     result = found;
-    await showFound(result, asked, { manifest: manifestOf(result.index), address, before, change, more, signal });
+    showFound(result, asked, { manifest: manifestOf(result.index), address, before, change, more, signal });
     const said = result.hits.length ? t("found", { n: result.hits.length, ms: Math.round(result.milliseconds?.total ?? 0) }) : t("nothing_found");
     say([message, said, asks && saidOfAnswer()].filter(Boolean).join(" "));
   } catch (error) {
@@ -124,7 +124,7 @@ function saidOfAnswer() {
 
 async function showProblem(error, find) {
   result = null;
-  await columns().then(({ showNone }) => showNone(), () => {});
+  showNone();
   sayProblem(error);
   if (error.code === "bad-expression") return (await expert()).showExpressionError(error, asked.question);
   fill(byId("problem"), describe(error, () => run(asked, { push: false, find })));
@@ -221,7 +221,6 @@ byId("search").addEventListener("submit", (event) => {
   run({ ...next, ask: event.submitter?.name === "ask" }, { again: event.submitter?.name === "ask" });
 });
 openFrame((control) => byId("search").requestSubmit(control ? byId("ask") : undefined), "find-link");
-byId("question").addEventListener("input", () => columns().catch(() => {}), { once: true });
 byId("question").addEventListener("input", clearExpressionError);
 byId("expert").addEventListener("click", () => {
   const on = byId("method").value !== "boolean";
@@ -237,7 +236,6 @@ window.addEventListener("popstate", (event) => run(remembered(event.state), { pu
 
 toggles("open-how", (on) => {
   byId("how").hidden = !on;
-  if (on && result) columns().then(({ openProcess }) => openProcess(), sayProblem);
   history.replaceState(history.state, "", location.pathname + location.search + (on ? HOW : ""));
 });
 toggles("open-filters", (on) => {

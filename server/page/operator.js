@@ -2,7 +2,7 @@
 
 import { askForKey, wantsKey } from "./access.js";
 import { call } from "./api.js";
-import { byId, fill, h } from "./dom.js";
+import { byId, fill, h, morph } from "./dom.js";
 import { has, learn, moment, number, t } from "./i18n.js";
 import { openTools } from "./frame.js";
 import { attempt, describe, say, sayProblem } from "./status.js";
@@ -11,7 +11,7 @@ const KEYS = "/api/v1/keys";
 const labelled = (text, field) => h("label", { class: "stacked" }, text, field);
 
 /** Create the forms; `changed` is called after a change. Return a function that shows new values. */
-export function openOperation(place, changed) {
+function openOperation(place, changed) {
   const problems = h("div", { "aria-live": "polite" });
   const shown = h("div", { "aria-live": "polite" });
   const label = h("input", { name: "label", maxlength: 100, autocomplete: "off" });
@@ -89,13 +89,6 @@ function content(name, value) {
   return Array.isArray(value) ? h("p", {}, written(value)) : pairs(value);
 }
 
-/** Update a part of the page to match a new one where they differ: focus and selection stay. */
-function update(present, fresh) {
-  const alike = present.cloneNode().isEqualNode(fresh.cloneNode()) && present.childNodes.length === fresh.childNodes.length;
-  if (!alike) present.replaceWith(fresh);
-  else [...present.childNodes].forEach((each, place) => update(each, fresh.childNodes[place]));
-}
-
 // Values that change on every refresh are not news.
 const COUNTED = ["server", "work", "times", "searches_days", "searches_indexes", "searches_words"];
 const NO_NEWS = ["last_used", "today"]; // of a key
@@ -112,7 +105,7 @@ async function show() {
     for (const name of ["days", "indexes", "words", "without_results"]) status[`searches_${name}`] = statistics[name];
     const fresh = place.cloneNode();
     fresh.append(...Object.entries(status).map(([name, value]) => h("section", { "data-status": name, class: "column" }, h("h2", {}, label(name)), content(name, value))));
-    update(place, fresh);
+    morph(place, fresh);
     byId("status-time").textContent = t("status_at", { time: new Date().toLocaleTimeString(document.documentElement.lang) });
     const news = Object.keys(status).filter((name) => !COUNTED.includes(name) && told(status[name]) !== told(before?.[name]));
     if (!before) say(t("status_shown"));

@@ -1,6 +1,7 @@
 // A paper's page is complete without this script; it adds the tools, the way back, the mark, and citations to copy.
 
 import { byId, disclosure } from "./dom.js";
+import { citing } from "./exports.js";
 import { t } from "./i18n.js";
 import { markBox } from "./kept.js";
 import { openTools } from "./frame.js";
@@ -15,7 +16,7 @@ const place = byId("mark");
 const cite = byId("cite");
 if (cite) {
   const { doc, index, title } = cite.dataset;
-  const [button, shown] = disclosure(`▸ ${t("cite")}`, async () => (await import("./citing.js")).citing({ doc_id: doc, title }, index, { files: false }));
+  const [button, shown] = disclosure(`▸ ${t("cite")}`, () => citing({ doc_id: doc, title }, index, { files: false }));
   cite.replaceChildren(button);
   cite.after(shown);
 }

@@ -4,35 +4,22 @@ import { byId, fill, h, langOf, leavePassage, marked } from "./dom.js";
 import { t } from "./i18n.js";
 import { byline, hitAddress, isSources } from "./papers.js";
 
-const WORD = /[\p{L}\p{N}][\p{L}\p{N}.,%-]*/gu;
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}.,%-]*[\p{L}\p{N}%]|[\p{L}\p{N}]/gu;
 const HANGUL = /^[\uac00-\ud7a3]/;
-const COMMON = new Set(("a an and are as at be by for from had has have in is it its of on or that the their these this to was were which with " +
-  "본 이 그 및 등 것 수 하였다 있다 있었다 않았다 한다 된다 대한 대하여 위한 통해").split(" "));
 
-const bare = (word) => word.toLowerCase().replace(/[.,-]+$/, "");
-
-/** Endings and particles differ: words match by a common beginning, of at least 60 % of the shorter word. */
-function alike(one, other) {
-  if (one === other) return true;
-  let same = 0;
-  while (same < one.length && same < other.length && one[same] === other[same]) same += 1;
-  return same >= (HANGUL.test(one) ? 2 : 4) && same >= 0.6 * Math.min(one.length, other.length);
+/** The beginning of a word, by which words with other endings and particles match; short words without digits mark nothing. */
+function stem(word) {
+  const length = HANGUL.test(word) ? 2 : 5;
+  return word.length >= length ? word.toLowerCase().slice(0, length) : /\d/.test(word) && word;
 }
 
 /** Return the spans [start, end) of code points of `text` that support `sentence`; `searched` are keywords, which support a sentence in another language. */
 function supportingSpans(sentence, text, searched = []) {
   const whole = text.indexOf(sentence);
   if (whole >= 0) return [[codePoints(text, whole), codePoints(text, whole + sentence.length)]];
-  const wanted = [...new Set((sentence.match(WORD) ?? []).map(bare))].filter((word) => !COMMON.has(word) && (word.length > 1 || /\d/.test(word)));
-  wanted.push(...searched.flatMap((keyword) => keyword.toLowerCase().split(/\s+/)));
-  const spans = [];
-  for (const found of text.matchAll(WORD)) {
-    const word = bare(found[0]);
-    if (COMMON.has(word) || !wanted.some((other) => alike(word, other))) continue;
-    const end = found[0].replace(/[.,-]+$/, "").length;
-    spans.push([codePoints(text, found.index), codePoints(text, found.index + end)]);
-  }
-  return spans;
+  const wanted = new Set([sentence, ...searched].flatMap((each) => each.match(WORD) ?? []).map(stem).filter(Boolean));
+  return [...text.matchAll(WORD)].filter(([word]) => wanted.has(stem(word)))
+    .map(({ 0: word, index }) => [codePoints(text, index), codePoints(text, index + word.length)]);
 }
 
 const codePoints = (text, units) => Array.from(text.slice(0, units)).length;

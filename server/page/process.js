@@ -3,7 +3,7 @@
 import { call } from "./api.js";
 import { body } from "./asked.js";
 import { byId, fill, h } from "./dom.js";
-import { has, learn, moment, number, t } from "./i18n.js";
+import { has, moment, number, t } from "./i18n.js";
 import { listNotes, say, sayProblem } from "./status.js";
 
 let shown = false;
@@ -39,7 +39,7 @@ export function showQueries(result, asked, change) {
 }
 
 /** The name of a query in words: SQ7 is the OR of the seven most important keywords. */
-export const nameOf = (name) => (/^SQ\d+$/.test(name) ? t("query_of_keywords", { n: Number(name.slice(2)) }) : has(`query_${name}`) ? t(`query_${name}`) : name);
+const nameOf = (name) => (/^SQ\d+$/.test(name) ? t("query_of_keywords", { n: Number(name.slice(2)) }) : has(`query_${name}`) ? t(`query_${name}`) : name);
 
 function inPlan(one, other) {
   const place = ({ name }) => (name === "question" ? -100 : /^SQ\d+$/.test(name) ? -Number(name.slice(2)) : 1);
@@ -70,14 +70,6 @@ export function showDetails(result, manifest) {
     h("dl", { class: "pairs print-only" }, printed.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     result.sources && h("p", { class: "quiet" }, t("sources_without")),
     notes.length > 0 && listNotes(notes, result.note_codes));
-}
-
-await learn("process");
-
-/** Show the process of a result; `change(part, said)` repeats the search with one part changed. */
-export function showProcess(result, asked, manifest, change) {
-  showQueries(result, asked, (skip, said) => change({ skip }, said));
-  showDetails(result, manifest);
 }
 
 /** Ask the model, and search with its strategy: `use(strategy, said)`, unless another search was faster than it. */

@@ -4,9 +4,11 @@ import { call } from "./api.js";
 import { body } from "./asked.js";
 import { byId, disclosure, fill, h, langOf, marked } from "./dom.js";
 import { number, t } from "./i18n.js";
-import { markBox } from "./kept.js";
-import { byline, coins, hitAddress, isSources, linked, placeOf, unapiId } from "./papers.js";
+import { judgeHits, judges } from "./judging.js";
+import { paperRow } from "./paper_row.js";
+import { byline, hitAddress, isSources, linked, placeOf } from "./papers.js";
 import { describe } from "./status.js";
+import { explanation } from "./why.js";
 
 let evidence = []; // ids of the papers in the answer's evidence
 
@@ -16,7 +18,7 @@ export function showResults(result, asked, before) {
   fill(byId("changes"), before && changes(result.hits, before));
   fill(byId("hits"), result.hits.map((hit) => item(hit, result, asked, places)));
   showEvidenceBadges(asked.ask ? evidence : []);
-  if (document.body.dataset.judges === "true") import("./judging.js").then(({ judgeHits }) => judgeHits(byId("hits"), result, asked), () => {});
+  if (judges) judgeHits(byId("hits"), result, asked);
 }
 
 function changes(now, before) {
@@ -35,27 +37,23 @@ function changes(now, before) {
 
 function item(hit, result, asked, places) {
   const index = placeOf(result) ?? asked.index;
-  const ofIndex = !isSources(index);
   const lang = langOf(hit.title, hit.lang);
-  const was = places?.get(hit.doc_id);
-  const [why, reasons] = disclosure(`▸ ${t("why")}`, () => explain(hit, asked), { "aria-label": t("why_of", { title: hit.title }) });
-  const [cite, reference] = disclosure(`▸ ${t("cite")}`, async () => (await import("./citing.js")).citing(hit, index), { "aria-label": t("cite_of", { title: hit.title }) });
-  return h("li", { "data-doc": hit.doc_id, "data-passage": hit.passage_id },
-    h("span", { class: "rank number" }, number(hit.rank)),
-    h("article", { class: "hit" },
-      h("h3", { class: "title", lang }, linked(hitAddress(hit, index), {}, marked(hit.title || hit.doc_id, hit.title_marks))),
-      h("p", { class: "meta" }, byline(hit), " ", places && change(was, hit.rank)),
-      h("p", { class: "snippet", lang }, marked(hit.snippet ?? "", hit.snippet_marks)),
-      h("span", { class: "Z3988", title: hit.coins ?? coins(hit) }),
-      ofIndex && h("abbr", { class: "unapi-id", title: unapiId(hit.doc_id, index) }),
-      h("div", { class: "actions" }, ofIndex && why, cite, markBox(index, hit.doc_id, hit.title, t("mark"), hit.url), h("span", { "data-evidence-of": hit.doc_id })),
-      h("div", { class: "inset-place" }, reasons, reference)));
+  return paperRow(hit, index, {
+    rank: hit.rank,
+    title: hit.title,
+    heading: h("h3", { class: "title", lang }, linked(hitAddress(hit, index), {}, marked(hit.title || hit.doc_id, hit.title_marks))),
+    meta: [byline(hit), " ", places && change(places.get(hit.doc_id), hit.rank)],
+    snippet: h("p", { class: "snippet", lang }, marked(hit.snippet ?? "", hit.snippet_marks)),
+    why: isSources(index) ? undefined : disclosure(`▸ ${t("why")}`, () => explain(hit, asked), { "aria-label": t("why_of", { title: hit.title }) }),
+    behind: h("span", { "data-evidence-of": hit.doc_id }),
+    "data-passage": hit.passage_id,
+  });
 }
 
 async function explain(hit, asked) {
   try {
     const account = await call("/api/v1/explain", { body: { ...body(asked), passage_id: hit.passage_id } });
-    return (await import("./why.js")).explanation(account);
+    return explanation(account);
   } catch (error) {
     return describe(error);
   }

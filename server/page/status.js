@@ -1,7 +1,7 @@
 // A status line for screen readers, errors with the next step, and notes of the server in the language of the page.
 
 import { byId, fill, h, langOf } from "./dom.js";
-import { has, language, learn, number, t, wordsOf } from "./i18n.js";
+import { has, language, number, t, wordsOf } from "./i18n.js";
 
 /** Show the current status. */
 export function say(text) {
@@ -30,21 +30,14 @@ function detailOf(problem) {
   return folded;
 }
 
-/** Show an error in the page's language; texts of rare errors are loaded first. */
-function tell(problem, show) {
-  const key = `problem_${problem.code}`;
-  const words = () => (has(key) ? t(key, { seconds: Math.ceil(problem.retry_after_s ?? 5) }) : t("problem"));
-  show(words());
-  if (!has(key)) learn("problems").then(() => { if (has(key)) show(words()); }, () => {});
-}
+/** The words of an error in the page's language. */
+const wordsFor = ({ code, retry_after_s: seconds = 5 }) => (has(`problem_${code}`) ? t(`problem_${code}`, { seconds: Math.ceil(seconds) }) : t("problem"));
 
 /** Describe an error: the cause, the server's message, the next step. */
 export function describe(problem, again) {
-  const said = h("p", { class: "error" });
-  const detail = h("div");
-  tell(problem, (text) => { said.textContent = text; fill(detail, detailOf(problem)); });
   const button = again && h("button", { type: "button", onclick: again }, t("try_again"));
-  return h("div", { class: "box", role: "group", "data-problem": problem.code ?? "unexpected" }, said, detail, button && h("p", {}, button));
+  return h("div", { class: "box", role: "group", "data-problem": problem.code ?? "unexpected" },
+    h("p", { class: "error" }, wordsFor(problem)), h("div", {}, detailOf(problem)), button && h("p", {}, button));
 }
 
 /** Run an action; its problem is shown in `place`. */
@@ -57,15 +50,8 @@ export async function attempt(place, work) {
   }
 }
 
-/** Announce an error to screen readers, unless another message came in the meantime. */
-export function sayProblem(problem) {
-  let last;
-  tell(problem, (text) => {
-    if (last !== undefined && byId("status").textContent !== last) return;
-    last = text;
-    say(text);
-  });
-}
+/** Announce an error to screen readers. */
+export const sayProblem = (problem) => say(wordsFor(problem));
 
 // Notes: English text, with code and values for the Korean templates.
 

@@ -1,9 +1,7 @@
 // Explanations on demand: of a paper's rank, and of a search without hits.
 
 import { bars, byId, fill, h, langOf } from "./dom.js";
-import { has, learn, number, t } from "./i18n.js";
-
-await Promise.all([learn("explanation"), learn("nothing")]);
+import { has, number, t } from "./i18n.js";
 
 const FIGURES = { frequency: 0, document_frequency: 0, idf: 3, weight: 2, score: 4 }; // with their decimals
 

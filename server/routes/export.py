@@ -5,16 +5,15 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from base.calls import described, with_examples
 from base.documents.formats import DOCUMENT_FORMATS
 from base.errors import InvalidCall
 from base.notes import Note
-from generator.answers.answer import Answer, Section, Sentence
+from generator.answers.answer import EXTRACTIVE, Answer, Sentence
 from generator.answers.cited_answer import cited_document, citing_papers
 from generator.calls import MOST_EVIDENCE
-from generator.checking import Check
 from indexer.corpora.papers import Language
 from retriever.calls import LONGEST_PASSAGE_ID, QUESTION, CitedCall, SearchCall
 from retriever.citing.reference_list import list_document
@@ -25,7 +24,7 @@ from retriever.index import SearchIndex
 from retriever.papers.records import records_of_hits, records_of_papers
 from retriever.request import MAX_CHARACTERS
 from retriever.search import search
-from server.api.description import MOST_CITED
+from server.description import MOST_CITED
 from server.services import Services, Shared
 from server.targets import admitted_search
 from server.transport.headers import saved_as
@@ -65,58 +64,32 @@ ANSWER_EXAMPLE = {
 }
 
 
-class _Sent(BaseModel):
-    """A value that an earlier response contained; its other fields are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class SentenceToCite(_Sent):
-    """A sentence of the answer."""
-
-    text: Annotated[str, Field(examples=["Methane fell by 37%."])]
-    section: Annotated[Section, Field(examples=["body"])]
-    citations: Annotated[
-        tuple[PassageId, ...],
-        Field(max_length=MOST_EVIDENCE, description="passage_ids", examples=[["SAMPLE-BAT-011"]]),
-    ] = ()
-    check: Annotated[Check, Field(examples=["supported"])]
-
-
-class AnswerToCite(_Sent):
-    """The answer of `ask`, with the question as its heading, if given."""
+class AnswerToCite(BaseModel):
+    """The answer of `ask`, with the question as its heading, if given; other fields are ignored."""
 
     question: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""
-
     title: str = ""
     introduction: Annotated[str, Field(description="the statement of an abstention")] = ""
-    sentences: Annotated[tuple[SentenceToCite, ...], Field(max_length=MOST_SENTENCES)]
+    sentences: Annotated[tuple[Sentence, ...], Field(max_length=MOST_SENTENCES)]
     language: Language = "en"
-    written_by: str = "extractive"
+    written_by: str = EXTRACTIVE
     abstained: bool = False
 
 
-class EvidenceToCite(_Sent):
-    """A passage of the evidence, and its paper."""
+class EvidenceToCite(BaseModel):
+    """A passage of the evidence, and its paper; other fields are ignored."""
 
     passage_id: Annotated[PassageId, Field(examples=["SAMPLE-BAT-011"])]
     doc_id: Annotated[PassageId, Field(examples=["SAMPLE-BAT-011"])]
 
 
-def answer_to_cite(answer: AnswerToCite, evidence: tuple[EvidenceToCite, ...]) -> Answer:
-    """Return the answer with the papers that its sentences cite; citations of other passages are left out."""
-    sentences = tuple(
-        Sentence(each.text, each.section, each.citations, each.check) for each in answer.sentences
-    )
-    given = Answer(
-        answer.title,
-        sentences,
-        answer.language,
-        answer.written_by,
-        answer.abstained,
-        answer.introduction if answer.abstained else "",
-    )
-    return citing_papers(given, {each.passage_id: each.doc_id for each in evidence})
+def answer_to_cite(call: "ExportBody") -> Answer | None:
+    """Return the answer of a call with the papers that it cites; citations of other passages are left out."""
+    if (sent := call.answer) is None:
+        return None
+    statement = sent.introduction if sent.abstained else ""
+    answer = Answer(sent.title, sent.sentences, sent.language, sent.written_by, sent.abstained, statement)
+    return citing_papers(answer, {each.passage_id: each.doc_id for each in call.evidence})
 
 
 def _described(media_type: str) -> dict[str, Any]:
@@ -211,10 +184,10 @@ def _check(call: ExportCall) -> None:
 async def _export(request: Request, call: ExportCall, services: Services) -> Response:
     """Read the records of papers by ids, or of the hits of the call's question, and make the file."""
     _check(call)
-    ids, answer, question = call.ids, None, ""
-    if isinstance(call, ExportBody) and call.answer:
-        ids, question = tuple(each.doc_id for each in call.evidence), call.answer.question.strip()
-        answer = answer_to_cite(call.answer, call.evidence)
+    body = call if isinstance(call, ExportBody) and call.answer else None
+    answer = answer_to_cite(body) if body else None
+    ids = tuple(each.doc_id for each in body.evidence) if body else call.ids
+    question = body.answer.question.strip() if body and body.answer else ""
     async with admitted_search(request, services, call) as asked:
         of = asked.of
 

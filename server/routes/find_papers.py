@@ -14,13 +14,11 @@ from generator.finding.result import FoundPapers, WithTree
 from generator.tracing import StreamEvent
 from server.access.callers import visit_of
 from server.addresses import without_address
-from server.api.description import FINDING_EVENTS, FOUND_PAPERS, by_address_and_body, stream_responses
-from server.api.schemas import Shaped
-from server.finding import finding_events
-from server.kept_searches.searches import SearchHead, resuming_call
+from server.description import FINDING_EVENTS, FOUND_PAPERS, Shaped, by_address_and_body, stream_responses
+from server.kept_searches import SearchHead, resuming_call
 from server.limits.gate import Read, Search
 from server.services import Services, Shared
-from server.targets import CallTarget, open_target
+from server.targets import CallTarget, finding_events, open_target
 from server.transport.headers import saved_as
 from server.transport.streams import streamed_or_whole
 

@@ -12,7 +12,7 @@ from indexer.console import as_record, describe_vectors
 from indexer.versions.manifest import Manifest
 from retriever.calls import IndexName
 from retriever.views.example_questions import example_questions
-from server.api.schemas import Shaped
+from server.description import Shaped
 from server.limits.gate import Read
 from server.problems import problem
 from server.services import Services, Shared

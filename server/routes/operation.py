@@ -23,7 +23,7 @@ from indexer.versions.store.engines import index_names, open_store
 from server.access.callers import may_see, visit_of
 from server.access.keys import KeyCall
 from server.addresses import sources_named
-from server.api.schemas import Shaped
+from server.description import Shaped
 from server.errors import NothingOpens, Starting, Stopping
 from server.limits.gate import Admin, Curate
 from server.monitoring import metrics

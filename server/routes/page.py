@@ -36,7 +36,7 @@ async def home(
     request: Request, services: Shared, q: Annotated[str, Query(max_length=20_000)] = "", ask: str = ""
 ) -> HTMLResponse:
     """Show the page; its address contains the search."""
-    scripts = ["main.js", *(["columns.js"] if q else []), *(["answer.js"] if q and ask else [])]
+    scripts = ["main.js", *(["answer.js"] if q and ask else [])]
     return page_in(
         *(Reader.of(request), "index.html"),
         question=q,

@@ -27,7 +27,7 @@ from retriever.papers.page import MOST_PASSAGES, PASSAGES, PaperPage, PaperPassa
 from retriever.papers.page import passage as passage_with_paper
 from retriever.papers.records import records_of_papers
 from server.addresses import doi_address, paper_address, public_address
-from server.api.schemas import OfIndex, Shaped
+from server.description import OfIndex, Shaped
 from server.html import Reader, page_files, page_in, rendered
 from server.limits.gate import Read
 from server.services import Services, Shared

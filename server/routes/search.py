@@ -14,7 +14,7 @@ from base.logs import get_logger
 from base.notes import Note, note_codes
 from generator.calls import AskCall
 from indexer.versions.manifest import Manifest
-from retriever.calls import MOST_HITS, QUESTION, CountedSearch, ExplainedSearch, IndexSearch, SearchCall
+from retriever.calls import MOST_HITS, CountedSearch, ExplainedSearch, IndexSearch, SearchCall
 from retriever.errors import BadFilter
 from retriever.explaining import Account, explain, explanation_lines
 from retriever.papers.embedded_metadata import coins
@@ -26,16 +26,14 @@ from retriever.stages.stages import Stage
 from retriever.views.facets import Facets, facets
 from retriever.views.nothing_found import NothingFound, nothing_found
 from retriever.views.planning import ChosenKeywords, PlannedSearch, plan_search
-from server.access.callers import visit_of
-from server.api.description import ANSWER_RESULT, EVENTS, by_address_and_body, stream_responses
-from server.api.schemas import OfIndex, Shaped
+from server.description import ANSWER_RESULT, EVENTS, OfIndex, Shaped, by_address_and_body, stream_responses
 from server.limits.gate import Search
 from server.services import Services, Shared
 from server.targets import AskedSearch, CallTarget, admitted_search, answer_events, open_target
 from server.transport.headers import saved_as
 from server.transport.streams import streamed_or_whole
 
-COUNTED_IN = 0.9  # of the remaining time: the rest is for sending the hits
+COUNTED_IN_S = 5.0  # beside the hits; without them the counts have their own call
 
 log = get_logger("server")
 router = APIRouter(prefix="/api/v1")
@@ -75,16 +73,15 @@ async def search(request: Request, call: SearchCall, services: Shared) -> SEARCH
     """Find the papers that answer a question."""
     async with admitted_search(request, services, call) as asked:
         record = await found(asked, *await asked.search())
-        if call.facets and not asked.of.sources and (counts := await _counts(request, asked)):
+        if call.facets and not asked.of.sources and (counts := await _counts(asked)):
             record["facets"] = counts
         return record
 
 
-async def _counts(request: Request, asked: AskedSearch) -> dict[str, Any] | None:
+async def _counts(asked: AskedSearch) -> dict[str, Any] | None:
     """Count the papers of a finished search; return None if that fails or takes too long."""
-    left_s = visit_of(request).ends_at - asyncio.get_running_loop().time()
     try:
-        async with asyncio.timeout(left_s * COUNTED_IN):
+        async with asyncio.timeout(COUNTED_IN_S):
             return await counted(asked, asked.request)
     except Exception as error:  # noqa: BLE001 - the hits are sent after any error
         log.warning("papers of a search not counted", error=type(error).__name__)
@@ -159,19 +156,6 @@ CONTENT = {
     MARKDOWN: {"schema": {"type": "string"}},
     WORD: {"schema": {"type": "string", "format": "binary"}},
 }
-# The required fields of a record; saved records contain more.
-EXAMPLE = {
-    "search_record": 1,
-    "date": "2026-01-31T09:30:00Z",
-    "shrag": "0.1.0",
-    "index": {"name": "sample", "version": 1, "fingerprint": {}},
-    "request": {"question": QUESTION, "k": 3, "method": "or"},
-    "applied": {"title_weight": 0.6, "strategist": "statistics"},
-    "strategy": {"en": ["thermal runaway", "battery"], "origin": "statistics"},
-    "queries": [],
-    "hits": [{"rank": 1, "doc_id": "SAMPLE-BAT-011"}],
-    "filtered": {},
-}
 
 
 @router.post("/record", response_class=Response, responses={200: {"content": CONTENT}}, tags=SEARCH)
@@ -201,7 +185,7 @@ class Rerun(TypedDict):
 
 @router.post("/rerun", tags=SEARCH)
 async def rerun(
-    saved: Annotated[dict[str, Any], Body(examples=[EXAMPLE])], services: Shared, _: Search
+    saved: Annotated[dict[str, Any], Body()], services: Shared, _: Search
 ) -> Annotated[dict[str, Any], Shaped(Rerun)]:
     """Run the search of a record again, with today's settings, and report the differences."""
     then = await asyncio.to_thread(SearchRecord.checked, saved, "the call")

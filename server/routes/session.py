@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import Annotated
 from urllib.parse import parse_qs
 
-import httpx
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
@@ -20,11 +19,10 @@ from server.access.authentication import (
     set_cookie,
 )
 from server.access.callers import Caller, visit_of
-from server.access.keys import digest_of
-from server.access.sessions import end_session
+from server.access.sessions import digest_of, end_session
 from server.access.sign_in.signing_in import BACK_CHANNEL, CALLBACK, SIGN_IN_S, SignIn
-from server.api.schemas import Shaped
-from server.errors import ServerError, SignInFailed, Unauthorized
+from server.description import Shaped
+from server.errors import SignInFailed, Unauthorized
 from server.limits.counting import Rate
 from server.services import Services, Shared
 from server.transport.entrance import SESSION, count_wrong_key
@@ -36,8 +34,7 @@ SESSIONS_BEGUN = Rate(per_minute=30, burst=30)  # per key
 SIGN_INS_BEGUN = Rate(per_minute=60, burst=30)  # per caller
 # The suffix of the cookie of a sign-in that the browser started, before a mark of its state.
 SIGN_IN_SUFFIX = "-sign-in-"
-MOST_STARTED = 5  # concurrent sign-ins of a browser
-SEE_OTHER = 303
+SEE_OTHER, BAD_REQUEST = 303, 400
 NOT_STORED = {"Cache-Control": "no-store"}
 
 
@@ -103,7 +100,7 @@ async def sign_out(request: Request, services: Shared) -> Response:
     caller, address = visit.caller, None
     if caller.by_cookie:
         token = cookie_in(request.scope, cookie_name(request.scope, services.server))
-        await asyncio.to_thread(end_session, services.store, digest_of(token or ""))
+        await asyncio.to_thread(end_session, services.store, token or "")
     if caller.person and services.sign_in:
         visit.event = "sign-out"
         address = await services.sign_in.sign_out_address(by_proxy=caller.by_proxy)
@@ -138,9 +135,6 @@ async def begin(
     address, state, started = await sign_in.begin(next_)
     response = RedirectResponse(address, SEE_OTHER)
     name = cookie_name(request.scope, services.server)
-    earlier = [each for each in request.cookies if each.startswith(name + SIGN_IN_SUFFIX)]
-    for old in earlier[: 1 - MOST_STARTED]:
-        set_cookie(response, name, suffix=old.removeprefix(name))
     set_cookie(response, name, started, int(SIGN_IN_S), _suffix(state))
     return response
 
@@ -151,20 +145,14 @@ async def finish(request: Request, services: Shared) -> Response:
     visit = visit_of(request)
     visit.event, visit.caller = "sign-in", Caller(visit.caller.address)
     name, given = cookie_name(request.scope, services.server), request.query_params
-    try:
-        sign_in = _sign_in(services)
-        _count(request, services)
-        if any(len(given.getlist(part)) > 1 for part in ("state", "code", "iss", "error")):
-            raise SignInFailed("the response of the provider repeats a parameter", reason="repeated")
-        token, visit.caller, path = await sign_in.finish(
-            given,
-            cookie_in(request.scope, name + _suffix(given.get("state", ""))),
-            address=visit.caller.address,
-            replaced=cookie_in(request.scope, name),
-        )
-    except ServerError as error:
-        visit.reason = getattr(error, "reason", "") or type(error).__name__
-        raise
+    sign_in = _sign_in(services)
+    _count(request, services)
+    token, visit.caller, path = await sign_in.finish(
+        given,
+        cookie_in(request.scope, name + _suffix(given.get("state", ""))),
+        address=visit.caller.address,
+        replaced=cookie_in(request.scope, name),
+    )
     response = RedirectResponse(f"{services.server.public_url}{path}", SEE_OTHER)
     seconds = int(((visit.caller.expires or datetime.now(UTC)) - datetime.now(UTC)).total_seconds())
     set_cookie(response, name, token, seconds)
@@ -182,26 +170,16 @@ async def log_out(request: Request, services: Shared) -> Response:
     """End the sessions of a person who has signed out at the provider (Back-Channel Logout 1.0)."""
     visit = visit_of(request)
     visit.event = "back-channel sign-out"
+    tokens = parse_qs((await request.body()).decode("ascii", "replace")).get("logout_token", [])
     try:
-        token = _logout_token_in(await request.body())
-        person, visit.counts["sessions"] = await _sign_in(services).end_sessions_at(token)
-    except (SignInFailed, ValueError) as error:
-        visit.reason = getattr(error, "reason", "body")
+        person, visit.counts["sessions"] = await _sign_in(services).end_sessions_at("".join(tokens))
+    except SignInFailed as error:
+        visit.reason = error.reason
         _count(request, services, "refused logout")  # valid tokens are not limited
         found = {"error": "invalid_request", "error_description": str(error)}
-        return JSONResponse(found, httpx.codes.BAD_REQUEST, NOT_STORED)
-    except ServerError as error:
-        visit.reason = type(error).__name__
-        raise
+        return JSONResponse(found, BAD_REQUEST, NOT_STORED)
     visit.caller = Caller(visit.caller.address, person=person)
     return Response(headers=NOT_STORED)
-
-
-def _logout_token_in(body: bytes) -> str:
-    tokens = parse_qs(body.decode("ascii", "replace"), max_num_fields=10).get("logout_token", [])
-    if len(tokens) != 1:
-        raise SignInFailed("the body needs one logout_token", reason="body")
-    return tokens[0]
 
 
 def _sign_in(services: Services) -> SignIn:

@@ -15,15 +15,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.access.authentication import caller_of, cookie_name, deleted_cookie
 from server.access.callers import Caller, Visit, enter
-from server.access.keys import NO_OWN_LIMITS
 from server.access.origins import Origins
 from server.errors import (
     AddressTooLong,
     BodyTooLarge,
     BodyTooSlow,
     CallerGone,
-    PersonsSessionEnded,
     ServerError,
+    SessionEnded,
     StoreUnusable,
     Unauthorized,
 )
@@ -98,7 +97,6 @@ class Entrance:
         else:
             await self._pass_on(scope, receive, answer)
         finally:
-            visit.open_call.close()
             self._note(scope, services, visit, answer)
 
     async def _admit(self, scope: Scope, receive: Receive, services: Services, visit: Visit) -> Receive:
@@ -116,7 +114,7 @@ class Entrance:
         try:
             visit.caller = caller_of(scope, services.keys, self._settings, services.sign_in)
         except (Unauthorized, StoreUnusable) as error:
-            if isinstance(error, PersonsSessionEnded):
+            if isinstance(error, SessionEnded):
                 if not is_open or (path == SESSION and scope["method"] == "GET"):  # others set or cache it
                     visit.headers.append(deleted_cookie(cookie_name(scope, self._settings)))
             elif isinstance(error, Unauthorized) and (not is_open or path in AUDITED):
@@ -128,10 +126,9 @@ class Entrance:
         )
         if not is_open:
             visit.caller.require("reader")
-            services.gate.count_open(visit)
         # Exports of a librarian have no rate, unless the key has limits of its own.
-        own_limits = visit.caller.limits != NO_OWN_LIMITS
-        visit.is_unmetered = path == EXPORT and visit.caller.has("librarian") and not own_limits
+        has_own_rate = visit.caller.per_minute is not None
+        visit.is_unmetered = path == EXPORT and visit.caller.has("librarian") and not has_own_rate
         if (work := WORK_OF.get(path)) and scope["method"] != "OPTIONS":
             services.gate.check(visit, work)
         settings = self._settings

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 from generator.tracing import ended
 from server.errors import Stopping, TooSlow
 from server.problems import error_response, problem
-from server.services import Backends
+from server.services import Services
 from server.stopping import STOPPING
 
 T = TypeVar("T")
@@ -101,7 +101,7 @@ def _numbered() -> Callable[[Any], bytes]:
     return written
 
 
-async def until_stop(services: Backends, arriving: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+async def until_stop(services: Services, arriving: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
     """Yield the items of `arriving`; cancel it when the server stops or the time for an answer is over.
 
     Raises:

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import time
-from threading import Event
 
 import pytest
 
@@ -142,17 +141,6 @@ def test_an_audit_log_of_a_previous_day_or_that_others_rotate_is_begun_anew(tmp_
     assert path.stat().st_mode & 0o077 == 0
 
 
-def test_lines_that_cannot_be_written_are_counted(tmp_path, monkeypatch):
-    lost = []
-    log = AuditLog(tmp_path / "audit")
-    log.count_lost = lambda: lost.append(1)
-    monkeypatch.setattr("server.monitoring.audit.os.write", lambda *_: 0)  # as on a full disk
-    log.write({"n": 1})
-    monkeypatch.undo()
-
-    assert lost == [1]
-
-
 REFUSED = {"route": "/r", "status": 429, "method": "GET", "milliseconds": 1, "time": "t"}
 
 
@@ -164,44 +152,6 @@ def test_refusals_that_go_on_are_a_line_for_each_minute(tmp_path):
         calls.write_counted()
     calls.note(REFUSED | {"status": 200}, caller="key k", is_audited=True)
     calls.note(REFUSED, caller="key other", is_audited=True)
-    calls.close()
+    calls.write_counted()
 
     assert [line.get("refused") for line in lines_of(tmp_path / "audit")] == [None, 4, 5, 5, None, None]
-
-
-def test_a_disk_that_hangs_holds_no_call_up_and_no_line_is_lost(tmp_path):
-    goes_on = Event()
-
-    class Hanging(AuditLog):
-        def write(self, record):
-            goes_on.wait()
-            super().write(record)
-
-    calls = CallLog(Hanging(tmp_path / "audit"))
-    for number in range(3):
-        calls.note(REFUSED | {"status": 200, "n": number}, caller="key k", is_audited=True)
-    assert not lines_of(tmp_path / "audit")
-    goes_on.set()
-    calls.close()
-
-    assert [line["n"] for line in lines_of(tmp_path / "audit")] == [0, 1, 2]
-
-
-def test_lines_that_are_not_written_at_the_end_or_come_later_are_lost(tmp_path):
-    goes_on, lost = Event(), []
-
-    class Hanging(AuditLog):
-        def write(self, record):
-            goes_on.wait()
-            raise TypeError(record)
-
-    audit = Hanging(tmp_path / "audit")
-    audit.count_lost = lambda: lost.append(1)
-    calls = CallLog(audit)
-    for _ in range(3):
-        calls.note(REFUSED | {"status": 200}, caller="key k", is_audited=True)
-    calls.close()
-    calls.note(REFUSED | {"status": 200}, caller="key k", is_audited=True)
-    assert len(lost) == 3  # two that wait, and the last
-    goes_on.set()
-    wait_for(lambda: len(lost), lambda number: number == 4)

@@ -78,7 +78,7 @@ def test_hits_have_the_counts_of_facets_unless_counting_fails_or_takes_too_long(
     call = {"question": ENGLISH, "lang": "en"}
     without, counts = post(api, "search", **call).json(), post(api, "facets", **call).json()
     if counting:
-        monkeypatch.setattr("server.routes.search.COUNTED_IN", 0)  # it takes too long at once
+        monkeypatch.setattr("server.routes.search.COUNTED_IN_S", 0)  # it takes too long at once
         monkeypatch.setattr("server.routes.search.counted", counting)
     found = post(api, "search", **call, facets=True).json()
     assert {"index": NAME, **found.pop("facets", {})} == ({"index": NAME} if counting else counts)

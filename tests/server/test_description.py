@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
-from server.api.description import EVENTS, FINDING_EVENTS
+from server.description import EVENTS, FINDING_EVENTS
 from server.problems import error_classes
 from tests.generator.sample_index import ENGLISH
 from tests.indexer.made_corpora import ROOT

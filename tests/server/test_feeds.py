@@ -114,23 +114,6 @@ def test_a_feed_has_a_name_and_follows_all_papers_of_its_search(home):
     assert sorted(followed) == sorted(f"Newt {n}" for n in range(120))
 
 
-def test_a_feed_without_a_stored_k_still_follows_ten_papers(home):
-    publish(home, *(OLD | {"id": f"N{n}", "title": f"Newt {n}"} for n in range(20)))
-    with application(home, **LOCAL) as client:
-        path, feed_id = made(client)
-        assert len(entries_of(client, path)) == 21
-        Store(home).change("DELETE FROM feed_papers")
-        Store(home).change("UPDATE feeds SET call = ?, version = ''", json.dumps(CALL))
-        assert len(entries_of(client, path)) == 10
-        assert client.delete(f"/api/v1/feeds/{feed_id}").status_code == 204
-
-
-def test_a_blank_name_of_a_feed_is_none(home):
-    with application(home, **LOCAL) as client:
-        created = client.post("/api/v1/feeds", json=CALL | {"name": " \u3000\n"}).json()
-    assert created["name"] == "axolotl"
-
-
 def test_an_unchanged_feed_is_not_sent_again(home):
     with application(home, **LOCAL) as client:
         path, _ = made(client)

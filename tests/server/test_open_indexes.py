@@ -14,7 +14,8 @@ from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from server.indexes import KeptIndexes
+from server import indexes as module
+from server.indexes import OpenIndexes
 from tests.generator.sample_index import NAME
 from tests.indexer.made_corpora import build, paper, write_jsonl
 from tests.server.access.test_keys import bearer
@@ -40,8 +41,8 @@ async def asked(index):
 
 
 @asynccontextmanager
-async def kept(settings, most, opened=None):
-    indexes = KeptIndexes(opened or (lambda name: open_index(settings, name, follow=True)), most)
+async def kept(settings, most):
+    indexes = OpenIndexes(settings, None, most=most)
     try:
         yield indexes
     finally:
@@ -104,16 +105,18 @@ def test_an_index_is_not_closed_while_a_call_holds_it(settings):
     asyncio.run(use())
 
 
-def test_who_ask_at_once_wait_for_one_opening_and_who_leaves_ends_it_for_nobody(settings):
+def test_who_ask_at_once_wait_for_one_opening_and_who_leaves_ends_it_for_nobody(settings, monkeypatch):
     opened = []
 
-    def open_slowly(name):
+    def open_slowly(settings, name, *given, **options):
         opened.append(name)
         time.sleep(0.2)
-        return open_index(settings, name, follow=True)
+        return open_index(settings, name, *given, **options)
+
+    monkeypatch.setattr(module, "open_index", open_slowly)
 
     async def use():
-        async with kept(settings, 2, open_slowly) as indexes:
+        async with kept(settings, 2) as indexes:
             calls = [asyncio.create_task(indexes.get("first")) for _ in range(5)]
             await asyncio.sleep(0.05)
             calls[0].cancel()

@@ -4,30 +4,25 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import urlencode, urlsplit
 
 import httpx2
+from authlib.common.urls import add_params_to_uri
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.starlette_client import OAuth
-from joserfc import jwt
-from joserfc.errors import InvalidKeyIdError, JoseError
-from joserfc.jwk import KeySet
+from authlib.oauth2.claims import JWTClaims
+from joserfc.errors import JoseError
 
 from base.files.regular_files import read_secret
 from base.logs import get_logger
-from base.net.addresses import is_loopback
 from base.untrusted import one_line
 from server.access.sign_in.signing_in import claim_of
 from server.errors import ProviderFailed, SignInFailed
 from server.settings import SignInSettings
 
 METADATA = "/.well-known/openid-configuration"
-ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
-OPTIONAL_ENDPOINTS = ("userinfo_endpoint", "end_session_endpoint")
 USED_FOR_S = 3_600.0  # metadata and keys
 PATIENCE_S = 10.0  # for one response
 CLOCK_SKEW_S = 60
-LONGEST_CODE = 4_000
 # Signatures by public keys only: with `none` or a shared secret anybody could make a token from public data.
 ALGORITHMS = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
@@ -37,6 +32,10 @@ LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
 LOGOUT_S = 300  # age at which a logout token is refused; a younger one can be used again
 
 log = get_logger("server")
+
+
+def _is_logout(_: object, events: object) -> bool:
+    return isinstance(events, dict) and LOGOUT_EVENT in events
 
 
 class Provider:
@@ -70,8 +69,9 @@ class Provider:
         Raises:
             ProviderFailed: the provider is not available, or its metadata is invalid.
         """
-        await self._metadata()
-        begun: dict[str, Any] = await self._client.create_authorization_url(self._redirect_uri)
+        async with self._answering():
+            await self._metadata()
+            begun: dict[str, Any] = await self._client.create_authorization_url(self._redirect_uri)
         return begun
 
     async def claims(self, code: str, verifier: str, nonce: str, issuer: str | None) -> dict[str, Any]:
@@ -83,28 +83,18 @@ class Provider:
             SignInFailed: the code or the ID token is invalid.
             ProviderFailed: the provider is not available or violates its protocol.
         """
-        metadata = await self._metadata()
-        if issuer not in {None, metadata["issuer"]}:
-            raise SignInFailed("the response is of another provider", reason="iss")
-        if not code or len(code) > LONGEST_CODE:
-            raise SignInFailed("the response has no valid code", reason="code")
         async with self._answering():
+            metadata = await self._metadata()
+            if issuer not in {None, metadata["issuer"]}:
+                raise SignInFailed("the response is of another provider", reason="iss")
             tokens = await self._client.fetch_access_token(
                 code=code, redirect_uri=self._redirect_uri, code_verifier=verifier
             )
-            if not isinstance(tokens.get("id_token"), str):
-                raise self._failed("it returned no ID token")
+            options = self._for_this_server(metadata) | {"nonce": {"essential": True}}
             claims = await self._client.parse_id_token(
-                tokens,
-                nonce,
-                claims_options={
-                    "iss": {"essential": True, "value": metadata["issuer"]},
-                    "aud": {"essential": True, "value": self._settings.client_id},
-                    "nonce": {"essential": True},
-                },
-                leeway=CLOCK_SKEW_S,
+                tokens, nonce, claims_options=options, leeway=CLOCK_SKEW_S
             )
-            if not isinstance(claims.get("sub"), str) or not claims["sub"]:
+            if not isinstance(claims["sub"], str) or not claims["sub"]:
                 raise SignInFailed("the ID token names nobody", reason="sub")
             is_incomplete = claim_of(claims, self._settings.groups_claim) is None
             if is_incomplete and "userinfo_endpoint" in metadata and "access_token" in tokens:
@@ -121,25 +111,18 @@ class Provider:
             SignInFailed: the token is invalid, or names a session in place of a person.
             ProviderFailed: the provider is not available or violates its protocol.
         """
-        metadata = await self._metadata()
         async with self._answering():
-            claims = (await self._decoded(token, metadata)).claims
-            needed: Any = {name: {"essential": True} for name in ("iat", "jti", "sub", "events")}
-            registry = jwt.JWTClaimsRegistry(
-                leeway=CLOCK_SKEW_S,
-                iss={"essential": True, "value": metadata["issuer"]},
-                aud={"essential": True, "value": self._settings.client_id},
-                **needed,
+            options = self._for_this_server(await self._metadata())
+            options |= {
+                "sub": {"essential": True},
+                "jti": {"essential": True},
+                "iat": {"essential": True, "validate": lambda _, at: at >= time.time() - LOGOUT_S},
+                "events": {"essential": True, "validate": _is_logout},
+                "nonce": {"validate": lambda *_: False},  # it would be an ID token
+            }
+            claims = await self._client.parse_id_token(
+                {"id_token": token}, None, claims_options=options, claims_cls=JWTClaims, leeway=CLOCK_SKEW_S
             )
-            registry.validate(claims)
-        events = claims["events"]
-        wrong = {
-            "iat": claims["iat"] < time.time() - LOGOUT_S,
-            "events": not (isinstance(events, dict) and isinstance(events.get(LOGOUT_EVENT), dict)),
-            "nonce": "nonce" in claims,  # it would be an ID token
-        }
-        for claim in filter(wrong.get, wrong):
-            raise SignInFailed(f"the logout token is invalid ({claim})", reason=claim)
         return str(claims["sub"])
 
     async def sign_out_address(self, returns_to: str) -> str | None:
@@ -147,49 +130,29 @@ class Provider:
 
         OpenID Connect RP-Initiated Logout 1.0. No ID token is sent, as none is stored.
         """
-        endpoint = (await self._metadata()).get("end_session_endpoint")
-        if endpoint is None:
-            return None
+        async with self._answering():
+            endpoint = (await self._metadata()).get("end_session_endpoint")
         parameters = {"client_id": self._settings.client_id, "post_logout_redirect_uri": returns_to}
-        return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(parameters)}"
+        return add_params_to_uri(endpoint, parameters) if endpoint else None
 
-    async def _decoded(self, token: str, metadata: Mapping[str, Any]) -> jwt.Token:
-        algorithms = list(metadata["id_token_signing_alg_values_supported"])
-        try:
-            keys = KeySet.import_key_set(await self._client.fetch_jwk_set())
-            return jwt.decode(token, keys, algorithms=algorithms)
-        except InvalidKeyIdError:
-            keys = KeySet.import_key_set(await self._client.fetch_jwk_set(force=True))
-            return jwt.decode(token, keys, algorithms=algorithms)
+    def _for_this_server(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the claims that a token of the provider for this server must have."""
+        needed = {"iss": metadata["issuer"], "aud": self._settings.client_id}
+        return {name: {"essential": True, "value": value} for name, value in needed.items()}
 
     async def _metadata(self) -> Mapping[str, Any]:
         """Return the provider's metadata, at most an hour old."""
-        if self._client.server_metadata.get("_loaded_at", 0) + USED_FOR_S < time.time():
-            self._client.server_metadata.clear()
-            async with self._answering():
-                found = await self._client.load_server_metadata()
-            if found.get("issuer", "") not in {self._settings.issuer, f"{self._settings.issuer}/"}:
-                found.clear()
+        metadata: dict[str, Any] = self._client.server_metadata
+        if metadata.get("_loaded_at", 0) + USED_FOR_S < time.time():
+            metadata.clear()
+            await self._client.load_server_metadata()
+            if metadata.get("issuer", "") not in {self._settings.issuer, f"{self._settings.issuer}/"}:
+                metadata.clear()
                 raise self._failed("its metadata names another issuer")
-            for name in (*ENDPOINTS, *(each for each in OPTIONAL_ENDPOINTS if each in found)):
-                if not self._is_secure(found.get(name)):
-                    found.clear()
-                    raise self._failed(f"its {name} is missing or not encrypted")
-            announced = found.get("id_token_signing_alg_values_supported") or ALGORITHMS
+            announced = metadata.get("id_token_signing_alg_values_supported") or ALGORITHMS
             accepted = [each for each in announced if each in ALGORITHMS]
-            found["id_token_signing_alg_values_supported"] = accepted or list(ALGORITHMS)
-        metadata: Mapping[str, Any] = self._client.server_metadata
+            metadata["id_token_signing_alg_values_supported"] = accepted or list(ALGORITHMS)
         return metadata
-
-    def _is_secure(self, address: object) -> bool:
-        """Check for https; an issuer on this machine may use http."""
-        try:
-            parts = urlsplit(str(address))
-        except ValueError:
-            return False
-        host = parts.hostname or ""
-        is_here = self._settings.issuer.startswith("http://") and (host == "localhost" or is_loopback(host))
-        return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_here))
 
     @asynccontextmanager
     async def _answering(self) -> AsyncIterator[None]:
@@ -205,9 +168,9 @@ class Provider:
             claim = getattr(error, "claim", "") or ""
             shown = f" ({claim})" if claim else ""
             raise SignInFailed(f"the token is invalid{shown}", reason=claim or "token") from error
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, RuntimeError) as error:
             raise self._failed(f"{type(error).__name__}: {one_line(str(error))}") from error
-        except (ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise SignInFailed("the token is malformed", reason="token") from error
 
     def _failed(self, reason: str) -> ProviderFailed:

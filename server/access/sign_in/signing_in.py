@@ -19,7 +19,7 @@ from hmac import compare_digest
 from ipaddress import ip_address, ip_network
 from itertools import chain
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from starlette.types import Scope
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
@@ -28,8 +28,7 @@ from base.logs import get_logger
 from base.settings.fields import listed
 from base.untrusted import one_line
 from server.access.callers import Caller
-from server.access.keys import digest_of
-from server.access.sessions import Session, add_session, end_sessions_of, find_session
+from server.access.sessions import Session, add_session, digest_of, end_sessions_of
 from server.errors import BadRequest, Forbidden, ProviderFailed, SignInFailed
 from server.settings import ROLES, GroupRights, ServerSettings, SignInSettings
 from server.store import Store
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
 CALLBACK = "/sign-in/callback"
 BACK_CHANNEL = "/sign-in/back-channel-logout"
-SESSION_MARK = "p."  # begins the cookie of a person's session; keys' sessions have no dot
 PSEUDONYMS = "pseudonyms"  # the secret of their hashes
 PSEUDONYM_BYTES = 10
 EVERYBODY = "*"  # the group of everybody who signs in
@@ -122,33 +120,28 @@ class SignIn:
         groups = _known_groups(claim_of(claims, settings.groups_claim), settings.groups)
         name = claim_of(claims, settings.name_claim)
         session = Session(
-            digest_of(token := SESSION_MARK + secrets.token_urlsafe(32)),
+            digest_of(token := secrets.token_urlsafe(32)),
             now + settings.hours * 3_600,
             now,
             person=self._pseudonym(settings.issuer, claims["sub"]),
             name=name[:LONGEST_NAME] if isinstance(name, str) and name.isprintable() else "",
             groups=json.dumps(groups),
         )
-        if (caller := self._caller(session, address)) is None:
+        if (caller := self.caller(session, address)) is None:
             raise SignInFailed("no group of this account has rights here; ask the operator", reason="rights")
         before = digest_of(replaced) if replaced else None
         await asyncio.to_thread(add_session, self._store, session, replaced=before)
         return token, caller, returns_to
 
-    def find_session(self, token: str, address: str) -> Caller | None:
-        """Return the person of a session, with the rights of the current settings; None if it has ended.
+    @property
+    def idle_s(self) -> float:
+        """Seconds without a call after which a session ends."""
+        return self._settings.idle_minutes * 60
 
-        Raises:
-            StoreUnusable: the store cannot be read.
-        """
+    def caller(self, session: Session, address: str) -> Caller | None:
+        """Return the person of a session, with the rights of the current settings; None without rights."""
         if self._provider is None:
             return None
-        idle_s = self._settings.idle_minutes * 60
-        found = find_session(self._store, digest_of(token), idle_s=idle_s)
-        return self._caller(found, address) if found else None
-
-    def _caller(self, session: Session, address: str) -> Caller | None:
-        """Return the person of a session as a caller; None without rights."""
         ends = datetime.fromtimestamp(int(session.expires), UTC)
         caller = Caller(address, label=session.name, expires=ends, by_cookie=True, person=session.person)
         caller = _with_rights(caller, json.loads(session.groups), self._settings.groups)
@@ -286,13 +279,7 @@ def local_path(given: str) -> str:
 
     Browsers read `//host`, `/\host` and such addresses with white space in them as another host.
     """
-    if not given.startswith("/") or "\\" in given or not given.isprintable():
-        return "/"
-    try:
-        parts = urlsplit(given)
-    except ValueError:
-        return "/"
-    if given.startswith("//") or parts.scheme or parts.netloc or any(each.isspace() for each in parts.path):
+    if not given.startswith("/") or given.startswith("//") or "\\" in given or not given.isprintable():
         return "/"
     path = quote(given, safe=RESERVED)
     return path if len(path) <= LONGEST_PATH else "/"

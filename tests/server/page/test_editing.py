@@ -99,6 +99,15 @@ def test_a_condition_of_a_question_is_shown_and_stays_removed(reader, question, 
         expect(condition).to_have_count(0)
 
 
+def test_a_phrase_that_a_question_requires_is_a_condition_too(reader):
+    page = shown(reader, address('battery "thermal runaway"'))
+    condition = page.locator(CONDITIONS)
+    expect(condition).to_have_text("“thermal runaway”✕")
+    condition.get_by_role("button").click()
+    expect(page.locator("#literal")).to_be_checked()
+    expect(condition).not_to_contain_text("runaway")
+
+
 @in_both_languages
 def test_a_query_is_left_out_and_taken_in_again(reader, language):
     page = shown(reader, address(ENGLISH) + HOW, language=language)

@@ -1,19 +1,31 @@
-"""The OpenAPI description of the API: stable operation ids, responses, events of streams, and problems."""
+"""The OpenAPI description of the API: operation ids, responses, events of streams, and problems.
+
+Responses are dictionaries that are sent unchanged. A route names the types whose fields its response has, and
+the schemas are derived from them (`base.records`):
+
+    FOUND = Annotated[dict[str, Any], Shaped(CallTarget, SearchResult)]
+    SESSION = Annotated[Session, Shaped(Session)]
+
+Fields may be added in later versions.
+"""
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
 from http import HTTPStatus
 from inspect import signature
-from typing import Annotated, Any, NotRequired, TypeVar
+from typing import Annotated, Any, NotRequired, TypeAlias, TypeVar
 
 from fastapi import APIRouter, FastAPI, Query
 from fastapi.routing import APIRoute
-from pydantic import Field
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import CoreSchema, core_schema
 from typing_extensions import TypedDict
 
 from base.documents.formats import DOCUMENT_FORMATS
 from base.errors import ShragError
+from base.records import adapter
 from generator.answer_events import (
     SEARCH_FIELDS_OF_EVIDENCE,
     CheckEvent,
@@ -32,10 +44,119 @@ from generator.finding.state import Understanding
 from generator.pipeline import AskResult
 from retriever.exports import EXPORTS
 from retriever.stages.hits import SearchResult
-from server.api.schemas import REFERENCE, Shaped, shape_schemas, with_references, without_null
 from server.problems import MEDIA_TYPE, Problem, error_classes
 from server.targets import CallTarget
 from server.transport.streams import EVENT_STREAM
+
+REFERENCE = "#/components/schemas/{model}"
+SHAPE = "x-shape"
+SUFFIX = "Record"  # of types that describe the JSON of a value: the schema of HitRecord is named Hit
+
+Schema: TypeAlias = dict[str, Any]
+SchemaField: TypeAlias = core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField
+
+
+class Shaped:
+    """Describe a dictionary by the types whose fields it has; fields of later types replace earlier ones.
+
+    A part (type, names) has only these fields of a type. The last part gives the description, and the name if
+    none is given.
+    """
+
+    def __init__(self, *parts: Any, name: str = "") -> None:
+        """Register the shape for the description of the API."""
+        self.parts = [part if isinstance(part, tuple) else (part, None) for part in parts]
+        self.name: str = name or self.parts[-1][0].__name__
+        SHAPES[self.name] = self
+
+    def __get_pydantic_core_schema__(self, _: Any, __: GetCoreSchemaHandler) -> CoreSchema:
+        """Send the dictionary unchanged."""
+        return core_schema.any_schema()
+
+    def __get_pydantic_json_schema__(self, _: CoreSchema, __: GetJsonSchemaHandler) -> Schema:
+        """Name the shape; `with_references` replaces it by a reference."""
+        return {SHAPE: self.name}
+
+    def schema(self, of_types: Mapping[Any, Schema]) -> Schema:
+        """Join the schemas of the parts."""
+        properties: dict[str, Schema] = {}
+        required: dict[str, bool] = {}
+        described = ""
+        for kind, names in self.parts:
+            part = of_types[kind]
+            described = part.get("description", described)
+            for name in part["properties"] if names is None else names:
+                properties[name] = part["properties"][name]
+                required[name] = name in part.get("required", ())
+        return {
+            "title": self.name,
+            "description": described,
+            "type": "object",
+            "properties": properties,
+            "required": [name for name, is_required in required.items() if is_required],
+        }
+
+
+SHAPES: dict[str, Shaped] = {}
+
+
+class OfIndex(TypedDict):
+    """A response of one index."""
+
+    index: str
+
+
+class RecordSchema(GenerateJsonSchema):
+    """Schemas of records: a field is required unless the record omits it; it may be null."""
+
+    def field_is_required(self, field: SchemaField, total: bool) -> bool:  # noqa: D102 - of the base class
+        if field.get("serialization_exclude_if") is not None:
+            return False
+        return field["type"] != "typed-dict-field" or bool(field.get("required", total))
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> Schema:  # noqa: D102
+        return self.generate_inner(schema["schema"])
+
+
+def without_null(schema: Schema) -> Schema:
+    """Return the schema of an optional value that is left out rather than null."""
+    options: list[Schema] = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
+    if len(options) != 1:
+        return schema
+    return {name: value for name, value in schema.items() if name != "anyOf"} | options[0]
+
+
+def shape_schemas() -> dict[str, Schema]:
+    """Return the JSON schemas of all shapes, and of all types within them, by name."""
+    types = dict.fromkeys(kind for shape in SHAPES.values() for kind, _ in shape.parts)
+    adapters: list[tuple[Any, Any, TypeAdapter[Any]]] = [
+        (kind, "serialization", adapter(kind)) for kind in types
+    ]
+    keyed, made = TypeAdapter.json_schemas(adapters, ref_template=REFERENCE, schema_generator=RecordSchema)
+    within: dict[str, Schema] = made.get("$defs", {})
+    of_types = {
+        kind: within[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+        for (kind, _), schema in keyed.items()
+    }
+    schemas = {name.removesuffix(SUFFIX): schema for name, schema in within.items()}
+    schemas |= {name: shape.schema(of_types) for name, shape in SHAPES.items()}
+    described: dict[str, Schema] = with_references(schemas)
+    return described
+
+
+def with_references(schema: Any) -> Any:
+    """Replace names of shapes by references, and remove the suffix of types from references.
+
+    Omit `readOnly`, which is true of all parts of a response.
+    """
+    if isinstance(schema, dict):
+        if name := schema.get(SHAPE):
+            return {"$ref": REFERENCE.format(model=name)}
+        return {key: with_references(value) for key, value in schema.items() if key != "readOnly"}
+    if isinstance(schema, list):
+        return [with_references(each) for each in schema]
+    is_reference = isinstance(schema, str) and schema.startswith(REFERENCE.format(model=""))
+    return schema.removesuffix(SUFFIX) if is_reference else schema
 
 
 class SearchEvent(TypedDict):

@@ -30,7 +30,6 @@ from generator.finding.calls import FindCall, FindRequest
 from generator.finding.result import partial_result
 from generator.finding.state import FindingState
 from generator.tracing import ended
-from indexer.corpora.readers.json_records import parse_record
 from server.access.callers import Caller
 from server.errors import SearchRunning, SearchUnusable, StoreUnusable, UnknownSearch
 from server.settings import ServerSettings
@@ -38,8 +37,6 @@ from server.store import Store
 
 MOST_BYTES = 16_000_000  # of one search: about ten thousand papers, which take seconds to read
 LEASE_S = 15.0
-PATIENCE_S = 2.0  # wait for a search that is just ending
-LOOKED_EVERY_S = 0.05
 WRITTEN_EVERY_S = 1.0
 SHARE = 20  # writing takes at most 1/20 of the time, except for the lease
 NOT_WRITABLE = "the server's store cannot be written; see its log"
@@ -80,13 +77,6 @@ class SearchHead:
     complete: bool = False
     notes: tuple[str, ...] = ()
     note_codes: NoteCodes = field(default_factory=list)
-
-    @classmethod
-    def of_json(cls, head: bytes) -> "SearchHead":
-        """Parse a summary; raise ValueError if it is invalid."""
-        parse_record(head)  # refuses NaN and infinity, which answers cannot contain
-        found: SearchHead = adapter(SearchHead).validate_json(head)
-        return found
 
 
 def owner_of(caller: Caller) -> str:
@@ -139,15 +129,14 @@ class RunningSearch:
     that is not possible; the search continues.
     """
 
-    def __init__(self, store: Store, owner: str, head: SearchHead) -> None:
+    def __init__(self, store: Store, owner: str, head: SearchHead, *, failure: str = "") -> None:
         """Take a search; a new one has no row until it is saved first."""
-        self.id, self.head, self.failure = head.id, head, ""
+        self.id, self.head, self.failure = head.id, head, failure
         self.state: FindingState | None = None
         self.result = b""  # JSON, of a search that has ended
-        self.lease = 0.0  # its end; 0 of a new search
+        self.lease: float | None = None  # its end; None of a search without a row, 0 if it was released
         self._store, self._owner = store, owner
         self._threshold = 0.0
-        self._is_changed = True
         self._ends = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
 
@@ -172,48 +161,37 @@ class RunningSearch:
     def note(self, state: FindingState) -> None:
         """Replace the state; it is saved soon."""
         self.head = replace(self.head, complete=False, notes=(), note_codes=[])
-        self.state, self.result, self._is_changed = state, b"", True
+        self.state, self.result = state, b""
 
     async def end(self, result: Mapping[str, Any] | None = None) -> None:
         """Save the last state and the result, and release the search."""
         if result and not self._ends.is_set():
             notes, codes = tuple(result["notes"]), list(result["note_codes"])
             self.head = replace(self.head, complete=result["complete"], notes=notes, note_codes=codes)
-            self.result, self._is_changed = json.dumps(result).encode(), True
+            self.result = json.dumps(result).encode()
         self._ends.set()
         if self._writing:
             await ended(self._writing)
 
     async def _write_on(self) -> None:
-        pause, written = WRITTEN_EVERY_S, time.monotonic()
-        try:
-            while True:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._ends.wait(), pause)
-                is_last, began = self._ends.is_set(), time.monotonic()
-                if self._is_changed or began >= written + LEASE_S / 3:
-                    await self._write()
-                    written = time.monotonic()
-                if is_last:
-                    break
-                pause = min(max(WRITTEN_EVERY_S, SHARE * (time.monotonic() - began)), LEASE_S / 3)
-        finally:
-            await asyncio.to_thread(self.release)
+        pause, is_last = WRITTEN_EVERY_S, False
+        while not is_last:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ends.wait(), pause)
+            is_last, began = self._ends.is_set(), time.monotonic()
+            await self._write(is_last=is_last)
+            pause = min(max(WRITTEN_EVERY_S, SHARE * (time.monotonic() - began)), LEASE_S / 3)
 
-    async def _write(self) -> None:
-        self._is_changed = False
+    async def _write(self, *, is_last: bool = False) -> None:
         try:
-            await asyncio.to_thread(self.save)
-        except (StoreUnusable, ValueError) as error:
-            self.failure, self._is_changed = str(error), True
-            if isinstance(error, StoreUnusable):
-                self.failure = NOT_WRITABLE
-            log.warning("search not kept", reason=str(error))
-        else:
+            await asyncio.to_thread(self.save, is_last=is_last)
             self.failure = ""
+        except (StoreUnusable, ValueError) as error:
+            self.failure = NOT_WRITABLE if isinstance(error, StoreUnusable) else str(error)
+            log.warning("search not kept", reason=str(error))
 
-    def save(self) -> None:
-        """Replace the content and renew the lease.
+    def save(self, *, is_last: bool = False) -> None:
+        """Replace the content, and renew the lease or end it.
 
         Raises:
             StoreUnusable: the store cannot be written.
@@ -226,24 +204,20 @@ class RunningSearch:
         relevant = len(found.relevant(self._threshold))
         now = datetime.now(UTC).isoformat(timespec="milliseconds")  # orders two searches within a second
         head = replace(self.head, updated=now, known=len(found.papers), relevant=relevant, spent=found.spent)
-        lease = time.time() + LEASE_S
-        row = {"id": self.id, "owner": self._owner, "updated": now, "until": lease, "lease": self.lease}
+        until = 0.0 if is_last else time.time() + LEASE_S
+        row = {"id": self.id, "owner": self._owner, "updated": now, "until": until, "lease": self.lease}
         row |= {"head": adapter(SearchHead).dump_json(head), "state": state, "result": result}
         with self._store.changing() as database:
-            if not database.execute(SAVE if self.lease else SAVE_FIRST, row).rowcount:
+            if not database.execute(SAVE_FIRST if self.lease is None else SAVE, row).rowcount:
                 raise ValueError("another call has continued or deleted it")
-        self.lease = lease
+        self.lease = until
 
     def release(self) -> None:
-        """End the lease; a second call does nothing."""
+        """End the lease of a search that was not run to its end; without a writable store it ends later."""
         if self.lease:
-            try:
-                self._store.change(
-                    "UPDATE searches SET running_until = 0 WHERE id = ? AND running_until = ?",
-                    *(self.id, self.lease),
-                )
-            except StoreUnusable as error:  # the lease ends by itself
-                log.warning("search not released", reason=error.what)
+            release = "UPDATE searches SET running_until = 0 WHERE id = ? AND running_until = ?"
+            with suppress(StoreUnusable):
+                self._store.change(release, self.id, self.lease)
             self.lease = 0.0
 
 
@@ -272,15 +246,14 @@ class KeptSearches:
             "all_most": limits.all_kept_searches,
             "all_bytes": limits.all_kept_searches_mb * 1_000_000,
         }
-        head = SearchHead(secrets.token_hex(16), {}, now.isoformat(timespec="milliseconds"))
-        search = RunningSearch(self._store, owner_of(caller), head)
+        head, failure = SearchHead(secrets.token_hex(16), {}, now.isoformat(timespec="milliseconds")), ""
         try:
             with self._store.changing() as database:
                 database.execute(REMOVE_OLD, bounds)
         except StoreUnusable as error:
             log.warning("search not kept", reason=error.what)
-            search.failure = NOT_WRITABLE
-        return search
+            failure = NOT_WRITABLE
+        return RunningSearch(self._store, owner_of(caller), head, failure=failure)
 
     def resume(self, caller: Caller, search_id: str) -> RunningSearch:
         """Take the lease of a search, and read it; without a writable store it is not saved further.
@@ -293,17 +266,17 @@ class KeptSearches:
         lease, failure = time.time() + LEASE_S, ""
         take = "UPDATE searches SET running_until = ? WHERE id = ? AND owner = ? AND running_until <= ?"
         try:
-            self._when_ended(take, caller, search_id, lease)
+            self._change_ended(take, caller, search_id, lease)
         except StoreUnusable:
             lease, failure = 0.0, NOT_WRITABLE
-        search = RunningSearch(self._store, owner_of(caller), SearchHead(search_id, {}, ""))
-        search.lease, search.failure = lease, failure
+        search = RunningSearch(self._store, owner_of(caller), SearchHead(search_id, {}, ""), failure=failure)
+        search.lease = lease
         try:
             search.head, search.state, result, _ = self._read(caller, search_id)
-            search.result = json.dumps(result).encode() if result else b""
         except BaseException:
             search.release()
             raise
+        search.result = json.dumps(result).encode() if result else b""
         return search
 
     def _read(
@@ -319,7 +292,12 @@ class KeptSearches:
         head, state, result, until = row
         try:
             found = json.loads(result) if result else None
-            return SearchHead.of_json(head), FindingState.of_json(state), found, until > time.time()
+            return (
+                adapter(SearchHead).validate_json(head),
+                FindingState.of_json(state),
+                found,
+                until > time.time(),
+            )
         except ValueError as error:
             log.warning("search not read", search=search_id, reason=type(error).__name__)
             raise SearchUnusable(f"the kept search {search_id} cannot be read; it can be deleted") from None
@@ -351,7 +329,7 @@ class KeptSearches:
         statement = "SELECT head, running_until FROM searches WHERE owner = ? ORDER BY updated DESC, id"
         for head, until in self._store.rows(statement, owner_of(caller)) if may_own(caller) else ():
             try:
-                found.append((SearchHead.of_json(head), until > time.time()))
+                found.append((adapter(SearchHead).validate_json(head), until > time.time()))
             except ValueError as error:
                 log.warning("search not listed", reason=type(error).__name__)
         return found
@@ -363,21 +341,18 @@ class KeptSearches:
             UnknownSearch: the caller has no search with that id.
             SearchRunning: it is running.
         """
-        self._when_ended(
-            "DELETE FROM searches WHERE id = ? AND owner = ? AND running_until <= ?", caller, search_id
-        )
+        delete = "DELETE FROM searches WHERE id = ? AND owner = ? AND running_until <= ?"
+        self._change_ended(delete, caller, search_id)
 
-    def _when_ended(self, statement: str, caller: Caller, search_id: str, *values: object) -> None:
-        """Change a search that does not run, waiting for one that is just ending.
+    def _change_ended(self, statement: str, caller: Caller, search_id: str, *values: object) -> None:
+        """Change a search that does not run.
 
         Raises:
             UnknownSearch: the caller has no search with that id.
             SearchRunning: it is running.
         """
-        own, ends = (search_id, owner_of(caller)), time.monotonic() + PATIENCE_S
-        while not self._store.change(statement, *values, *own, time.time()):
+        own = (search_id, owner_of(caller))
+        if not self._store.change(statement, *values, *own, time.time()):
             if self._store.row("SELECT 1 FROM searches WHERE id = ? AND owner = ?", *own) is None:
                 raise UnknownSearch("no kept search has that id")
-            if time.monotonic() > ends:
-                raise SearchRunning("the search is running; stop it first")
-            time.sleep(LOOKED_EVERY_S)
+            raise SearchRunning("the search is running; stop it first")

@@ -1,1 +1,0 @@
-"""Requests of the API, and the description of its answers."""
