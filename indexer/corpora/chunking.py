@@ -101,7 +101,7 @@ def chunk_text(text: str) -> list[str]:
 
 def chunk_spans(text: str) -> list[tuple[int, int]]:
     """Return the spans of the chunks of `chunk_text`, ordered by start and end."""
-    spans = ((_after_punctuation(text, start, end), end) for start, end in _overlapping_spans(text))
+    spans = ((_first_word(text, start, end), end) for start, end in _overlapping_spans(text))
     return [(start, end) for start, end in spans if start < end]
 
 
@@ -226,7 +226,9 @@ def _sentence_parts(text: str) -> Iterator[tuple[int, int]]:
         while end - start > most:
             limit = start + OVERLAP_CHARACTERS
             words = [word.end() for word in WORD.finditer(text, start, limit + 1) if word.end() <= limit]
-            cut = words[-1] if words else _next_space(text, start, min(end, start + CHUNK_CHARACTERS + 1))
+            longest = min(end, start + CHUNK_CHARACTERS + 1)
+            space = SPACE.search(text, start, longest)
+            cut = words[-1] if words else space.start() if space else longest
             if cut - start > CHUNK_CHARACTERS:
                 cut = max(_sequence_start(text, start + CHUNK_CHARACTERS), start + 1)
             yield start, cut
@@ -235,27 +237,18 @@ def _sentence_parts(text: str) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-def _next_space(text: str, position: int, end: int) -> int:
-    found = SPACE.search(text, position, end)
-    return found.start() if found else end
-
-
 def _next_word(text: str, position: int) -> int:
     found = NO_SPACE.search(text, position)
     return found.start() if found else len(text)
 
 
-def _after_punctuation(text: str, start: int, end: int) -> int:
+def _first_word(text: str, start: int, end: int) -> int:
     """Return the start of the first word of text[start:end], or of the sign of a number."""
-    while start < end and (text[start].isspace() or _is_punctuation(text[start])):
-        if text[start] in "-–." and start + 1 < end and text[start + 1].isdecimal():
-            break
-        start += 1
-    return start
-
-
-def _is_punctuation(character: str) -> bool:
-    return unicodedata.category(character).startswith("P")
+    for place in range(start, end):
+        is_sign = text[place] in "-–." and text[place + 1 : min(place + 2, end)].isdecimal()
+        if is_sign or not (text[place].isspace() or unicodedata.category(text[place]).startswith("P")):
+            return place
+    return end
 
 
 def _sequence_start(text: str, position: int) -> int:

@@ -1,7 +1,7 @@
 """Names of authors: the parts of one name, and the names of a list.
 
 Names in Hangul: 곽소율 is 곽 and 소율, 남궁민재 is 남궁 and 민재. Names in scripts with capitals: Ludwig van
-Beethoven, José Ortega y Gasset, Müller EM. Names of organizations are never split.
+Beethoven, Müller EM. Names of organizations are never split.
 """
 
 import re
@@ -27,10 +27,8 @@ PARTICLES = frozenset(
     "dalla la le los las lo bin bint ibn abu".split()
 )
 # With a capital they are part of the family name: Robert De Niro.
-CAPITAL_PARTICLES = frozenset("Van Von De Der Den Di Du Da Dos Del Della Le La Lo El St. Saint".split())
-AND_IN_FAMILY = frozenset(("y", "i"))  # José Ortega y Gasset, Antoni Puig i Cadafalch
+ALL_PARTICLES = PARTICLES | {particle.capitalize() for particle in PARTICLES} | {"El", "St.", "Saint"}
 SUFFIXES = frozenset("Jr Jr. Sr Sr. II III IV 2nd 3rd 4th".split())
-AFTER_FAMILY = frozenset("Filho Neto Júnior Sobrinho".split())  # part of a Portuguese family name
 KOREAN_OR_VIETNAMESE = frozenset(
     "Kim Lee Yi Rhee Park Pak Choi Choe Jung Jeong Chung Kang Cho Jo Yoon Yun Jang Chang Lim Im Han Oh Seo "
     "Suh Shin Sin Kwon Hwang Ahn An Song Ryu Yoo Yu Jeon Jun Hong Ko Go Moon Mun Yang Son Sohn Bae Baek Paik "
@@ -154,10 +152,11 @@ def _split_western(words: list[str]) -> AuthorName | None:
     if begin := _family_first(words):
         family, given = words[:begin], words[begin:]
     else:
-        begin = _begin_of_family(words)
-        given, family = words[:begin], words[begin:]
         if words[0] in PARTICLES:  # a family name alone
             return None
+        last = len(words) - 1  # or its first particle
+        begin = next((place for place in range(1, last) if words[place] in ALL_PARTICLES), last)
+        given, family = words[:begin], words[begin:]
     if all(word in PARTICLES for word in family):
         return None
     particles, family = _split_particle(family)
@@ -184,19 +183,6 @@ def _family_first(words: list[str]) -> int:
         return 1
     capitals = first[0].isupper() and len(first[0]) > 2 and VOWEL.search(first[0])  # noqa: PLR2004
     return 1 if capitals and not any(map(str.isupper, words[1:])) else 0  # KIM Minsu
-
-
-def _begin_of_family(words: list[str]) -> int:
-    """Return the place of the first word of the family name, or of its particle."""
-    last = len(words) - 1
-    for place in range(1, last):
-        if words[place] in PARTICLES:
-            return place
-        if words[place] in AND_IN_FAMILY and place > 1:
-            return place - 1
-        if words[place] in CAPITAL_PARTICLES and words[last] not in KOREAN_OR_VIETNAMESE:
-            return place
-    return last - 1 if words[last] in AFTER_FAMILY and last > 1 else last
 
 
 def names_in(text: str) -> list[str]:

@@ -74,7 +74,7 @@ def keywords_in(text: str) -> list[str]:
 
 def _sections_of(lines: Sequence[Line], usual: float, words: Set[str]) -> list[Section]:
     """Split the lines of a paper at its headings."""
-    headings = {heading.first: heading for heading in headings_of(lines, usual)}
+    headings = headings_of(lines, usual)
     sections = [Section()]
     last = -1
     for index, line in enumerate(lines):
@@ -83,9 +83,9 @@ def _sections_of(lines: Sequence[Line], usual: float, words: Set[str]) -> list[S
         if found := inline_heading(line.text):
             part = replace(line.part, text=found[1])
             sections.append(Section(found[0], 1, [replace(line, part=part, text=part.text)]))
-        elif heading := headings.get(index):
-            last = heading.last
-            sections.append(Section(together(join_lines(lines[index : last + 1], words)), heading.level))
+        elif index in headings:
+            last, level = headings[index]
+            sections.append(Section(together(join_lines(lines[index : last + 1], words)), level))
         else:
             sections[-1].lines.append(line)
     return sections

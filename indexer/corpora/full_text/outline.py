@@ -19,15 +19,6 @@ Style: TypeAlias = tuple[float, bool, bool]  # size, bold, capitals
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading in lines `first` to `last`; main parts have level 1."""
-
-    first: int
-    last: int
-    level: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Candidate:
     index: int
     text: str
@@ -37,13 +28,18 @@ class _Candidate:
     number: Number
 
 
-def headings_of(lines: Sequence[Line], usual: float) -> list[Heading]:
-    """Find the headings among the lines of a document; `usual` is the size of its text."""
+def headings_of(lines: Sequence[Line], usual: float) -> dict[int, tuple[int, int]]:
+    """Return the last line and the level of each heading by its first line; main parts have level 1.
+
+    `usual` is the size of the text.
+    """
     levels = _levels(list(_candidates(lines, usual)), lines)
-    found: list[Heading] = []
+    found: dict[int, tuple[int, int]] = {}
+    last = -1
     for index in sorted(levels):
-        if not found or index > found[-1].last:
-            found.append(Heading(index, _last_line(lines, index, levels), levels[index]))
+        if index > last:
+            last = _last_line(lines, index, levels)
+            found[index] = last, levels[index]
     return found
 
 

@@ -18,7 +18,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 MOST_PAGES = 2_000
-FRONT_PAGES = 3  # pages on which fonts are examined
+FRONT_PAGES = 3  # pages on which raised marks are separated from words, and fonts are examined
 RAISED = "\x01"  # around a raised mark
 WORD = re.compile(r"[^\s\x00\x02\ufffe]+")
 HYPHENS = "\x02", "\ufffe"  # PDFium's replacements of a hyphen at a line end
@@ -106,7 +106,7 @@ def read_pdf(data: bytes) -> tuple[list[Page], dict[str, str]]:
         for number in range(len(document)):
             try:
                 with closing(document[number]) as page, closing(page.get_textpage()) as text:
-                    words = list(_words(text.raw, page.get_bbox()))
+                    words = list(_words(text.raw, page.get_bbox(), front=number < FRONT_PAGES))
                     front = words if number < FRONT_PAGES else ()
                     unmapped += [FPDFText_HasUnicodeMapError(text.raw, word.start) == 1 for word in front]
                     pages.append(_page(text.raw, words, page.get_bbox()))
@@ -130,7 +130,7 @@ def _check_text(pages: Sequence[Page], unmapped: Sequence[bool]) -> None:
         raise Unreadable("it has no text, its pages are images: run OCR first")
 
 
-def _words(textpage: Any, box: Sequence[float]) -> Iterator[_Word]:
+def _words(textpage: Any, box: Sequence[float], *, front: bool) -> Iterator[_Word]:
     """Yield the words within the visible box of a page."""
     import pypdfium2.raw as pdfium
 
@@ -138,7 +138,9 @@ def _words(textpage: Any, box: Sequence[float]) -> Iterator[_Word]:
     codes = map(pdfium.FPDFText_GetUnicode, repeat(textpage, count), range(count))
     text = array("I", codes).tobytes().decode("utf-32-le", "replace")
     places = [found.span() for found in WORD.finditer(text)]
-    matrix, corners, x, y = pdfium.FS_MATRIX(), pdfium.FS_RECTF(), c_double(), c_double()
+    if front:
+        places = list(_split_at_raised(textpage, places))
+    matrix, corners = pdfium.FS_MATRIX(), pdfium.FS_RECTF()
     level: tuple[float, float] | None = None  # words of one font on one baseline have boxes of one height
     for (start, end), (following, _) in zip(places, [*places[1:], (count, count)], strict=False):
         points = []
@@ -150,12 +152,29 @@ def _words(textpage: Any, box: Sequence[float]) -> Iterator[_Word]:
             continue
         if level != (level := (bottom, points[1][1])):
             pdfium.FPDFText_GetMatrix(textpage, start, matrix)
-            pdfium.FPDFText_GetCharOrigin(textpage, start, x, y)
+            origin = _origin(textpage, start)
             turn = round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
             size = pdfium.FPDFText_GetFontSize(textpage, start) * math.hypot(matrix.c, matrix.d)
         sides = [_upright(point, turn, box)[0] for point in points]
-        baseline = _upright((x.value, y.value), turn, box)[1]
+        baseline = _upright(origin, turn, box)[1]
         yield _Word(start, text[start:end], min(sides), max(sides), baseline, size, turn, text[end:following])
+
+
+def _origin(textpage: Any, index: int) -> tuple[float, float]:
+    from pypdfium2.raw import FPDFText_GetCharOrigin
+
+    x, y = c_double(), c_double()
+    FPDFText_GetCharOrigin(textpage, index, x, y)
+    return x.value, y.value
+
+
+def _split_at_raised(textpage: Any, places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Split words where characters are raised or lowered: marks behind names."""
+    for start, end in places:
+        heights = [_origin(textpage, index)[1] for index in range(start, end)]
+        inner = [start + at for at in range(1, end - start) if abs(heights[at] - heights[at - 1]) > 1]
+        # Every character of sideways text is at another height.
+        yield from pairwise([start, *(inner if len(inner) < max(2, (end - start) / 2) else ()), end])
 
 
 def _upright(point: tuple[float, float], turn: int, box: Sequence[float]) -> tuple[float, float]:

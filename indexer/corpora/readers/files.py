@@ -2,7 +2,6 @@
 
 import os
 import re
-import stat
 import zipfile
 from collections import Counter, deque
 from collections.abc import Collection, Sequence
@@ -215,24 +214,22 @@ def _walk(folder: Path, left_out: LeftOut, *, follow_links: bool) -> tuple[dict[
     while own or links:
         is_link, path = not own, (own or links).popleft()
         real = Path(os.path.realpath(path))
-        is_outside = not follow_links and not real.is_relative_to(folder.resolve())
-        if is_link and (is_outside or not real.exists()):
+        is_inside = follow_links or real.is_relative_to(folder.resolve())
+        if is_link and not (is_inside and real.exists()):
             left_out.links.append(str(path))
             continue
-        is_folder = path.is_dir()
         try:
-            if not is_folder and stat.S_ISREG((status := path.stat()).st_mode):
-                sizes[str(path)] = status.st_size
-            elif not is_folder:
+            if path.is_file():
+                sizes[str(path)] = path.stat().st_size
+            elif not path.is_dir():
                 left_out.special.append(str(path))
             elif real not in entered:
                 entered.add(real)
-                for each in sorted(path.iterdir()):
-                    if not is_hidden(each.name):
-                        (links if each.is_symlink() else own).append(each)
+                below = sorted(each for each in path.iterdir() if not is_hidden(each.name))
+                own += [each for each in below if not each.is_symlink()]
+                links += [each for each in below if each.is_symlink()]
         except OSError as error:
-            what = "folder" if is_folder else "file"
-            refused[str(path)] = f"the {what} cannot be read: {error.strerror}"
+            refused[str(path)] = f"it cannot be read: {error.strerror}"
     left_out.links.sort()
     left_out.special.sort()
     return sizes, refused

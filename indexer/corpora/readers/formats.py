@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
-from xml.sax.saxutils import escape
 
 from base.errors import Remedy
 from indexer.corpora.papers import Paper
@@ -27,7 +26,7 @@ from indexer.corpora.readers.files import (
     ending_of,
 )
 from indexer.corpora.readers.hub import on_hub
-from indexer.corpora.readers.items import DeadLetter, Found, Item, dead_letter, items_in, make_item
+from indexer.corpora.readers.items import Found, Item, dead_letter, items_in, make_item
 from indexer.corpora.readers.jats import read_jats
 from indexer.corpora.readers.json_records import NoRecord, parse_record, read_records, record_lines
 from indexer.corpora.readers.marcxml import read_marcxml
@@ -236,21 +235,17 @@ def read_metadata(metadata: bytes, identifier: str, source: str) -> Item:
         identifier: of the record, which becomes the id of the paper.
         source: name of the repository, for papers without a source.
     """
-
-    def stream(content: bytes) -> Stream:
-        return Stream(f"{identifier}.xml", io.BytesIO(content))
-
+    name = f"{identifier}.xml"
     try:
-        format_ = format_of(stream(metadata))
+        format_ = format_of(Stream(name, io.BytesIO(metadata)))
     except UnknownFormat as error:
         return dead_letter(identifier, 0, f"no reader for it: {error}", metadata)
     if not format_:
         return dead_letter(identifier, 0, "its metadata are not XML", metadata)
-    header = f"<record><header><identifier>{escape(identifier)}</identifier></header><metadata>"
-    record = header.encode("utf-8", "replace") + metadata + b"</metadata></record>"
-    item = next(read_items(stream(record), format_), None)
+    contained = io.BytesIO(b"<metadata>" + metadata + b"</metadata>")
+    item = next(read_items(Stream(name, contained), format_), None)
     if not isinstance(item, Paper):
-        reason = item.reason if isinstance(item, DeadLetter) else "there is no record"
+        reason = item.reason if item else "there is no record"
         return dead_letter(identifier, 0, f"it cannot be read as {format_}: {reason}", metadata)
     if not (item.title or item.abstract):
         return dead_letter(identifier, 0, "no title and no description", metadata)

@@ -103,7 +103,7 @@ def _elements(stream: Stream) -> Iterator[tuple[int, bytes, str]]:
     while (block := stream.read()) and len(content) <= ARRAY_BYTES:
         content += block
     text = content.decode("utf-8-sig", "surrogateescape")
-    found = ARRAY.match(text, 0, EXAMINED_BYTES)
+    found = ARRAY.match(text)
     is_inside, is_open = bool(found and found[0].strip()), False
     place, line = found.end() if found else 0, 1
     line += text.count("\n", 0, place)

@@ -1,7 +1,6 @@
 """Tables that map the records of a format to Paper's keys, and the functions that apply them."""
 
 from collections.abc import Callable, Mapping
-from functools import singledispatch
 from typing import Any, TypeAlias
 from xml.etree.ElementTree import Element
 
@@ -61,19 +60,14 @@ def map_record(record: Any, table: Table) -> dict[str, Any]:
     return drop_empty(values)
 
 
-@singledispatch
 def find(record: Any, path: str) -> list[Any]:
-    """Return the values at a path in a JSON value, through lists."""
+    """Return the elements at a path in XML, or the values at a path in a JSON value, through lists."""
+    if isinstance(record, Element):
+        return record.findall(path)
     values = [record]
     for key in path.split("/"):
         values = _flat([each.get(key) for each in values if isinstance(each, Mapping)])
     return values
-
-
-@find.register
-def _(record: Element, path: str) -> list[Any]:
-    """Return the elements at a path."""
-    return record.findall(path)
 
 
 def _flat(values: list[Any]) -> list[Any]:

@@ -62,14 +62,6 @@ def test_a_passage_of_an_article_stays_whole_whatever_its_length():
     assert passages_of(Paper(id="4983", abstract="Text."), "passage")[0].doc_id == "4983"
 
 
-@pytest.mark.parametrize(
-    ("lang", "title2", "passage_id"),
-    [("ko", "x", "P@en"), ("en", "제목", "P@ko"), ("other", "제목", "P@ko"), ("other", "1", "P@en")],
-)
-def test_the_second_passage_is_named_by_the_other_language(lang, title2, passage_id):
-    assert passages_of(Paper(id="P", lang=lang, title2=title2), "paper")[1].passage_id == passage_id
-
-
 LONG = " ".join(["a" * 449 + "."] * 9)  # nine chunks
 BODY = "Introduction\nSee http://a.b/c now.\nReferences\n[1] Kim."
 # A paper, and its passages: (id, text, language, part).
@@ -106,9 +98,3 @@ def test_a_paper_has_a_passage_in_each_language_and_chunks_of_long_texts(record,
 
     assert [(each.passage_id, each.text, each.lang, each.part) for each in found] == passages
     assert {each.doc_id for each in found} == {"P1"}
-
-
-def test_a_chunk_repeats_the_beginning_of_a_long_title_and_the_first_passage_has_all_of_it():
-    first, *chunks = passages_of(Paper(id="P1", title="Rice " * 20_000, body="A sentence. " * 200), "paper")
-    assert len(first.title) == 100_000
-    assert {chunk.title for chunk in chunks} == {"Rice " * 200}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from indexer.corpora.cleaning import Section, clean_body, split_sections
+from indexer.corpora.cleaning import Section, split_sections
 from indexer.corpora.names import AuthorName, names_in, split_name
 from indexer.corpora.papers import Paper, language_of_question, why_invalid
 from tests.hostile import TEXTS
@@ -31,12 +31,8 @@ def test_aliases_are_read(key, text):
 def test_what_is_absent_stays_absent_and_what_is_unknown_is_kept():
     record = {"id": "A", "title": "t", "funder": {"name": "x"}, "body": "left out"}
 
-    assert Paper.model_validate(record).record() == {
-        "id": "A",
-        "title": "t",
-        "lang": "en",
-        "funder": {"name": "x"},
-    }
+    kept = {"id": "A", "title": "t", "lang": "en", "funder": {"name": "x"}}
+    assert Paper.model_validate(record).record() == kept
 
 
 @pytest.mark.parametrize(
@@ -47,31 +43,15 @@ def test_what_is_absent_stays_absent_and_what_is_unknown_is_kept():
         ({"id": 3}, "id: "),
         ({"id": "A", "year": 999}, "year: "),
         ({"id": "A", "year": 2101}, "year: "),
-        (
-            {"id": "A", "cited_by_count": 10**400},
-            "cited_by_count: ",
-        ),
+        ({"id": "A", "cited_by_count": 10**400}, "cited_by_count: "),
         ({"id": "A", "authors": "Kim"}, "authors: "),
-        (
-            {"id": "A", "references": ["B C"]},
-            "references.0: ",
-        ),
+        ({"id": "A", "references": ["B C"]}, "references.0: "),
         ({"id": "A", "title": None}, "title: "),
         ({"id": "A", "note": "\ud800"}, "a lone surrogate"),
     ],
 )
 def test_what_is_out_of_bounds_is_refused_in_one_line(record, begins):
     assert refusal(**record).startswith(begins)
-
-
-def test_the_bounds_themselves_are_allowed():
-    for record in (
-        {"id": "A" * 512},
-        {"id": "가" * 512},
-        {"id": "A", "year": 1000},
-        {"id": "A", "year": 2100},
-    ):
-        assert Paper.model_validate(record).id == record["id"]
 
 
 def test_sections_carry_their_headings_as_they_stand():
@@ -82,11 +62,6 @@ def test_sections_carry_their_headings_as_they_stand():
         Section("3. 결론", "끝이다."),
     ]
     assert split_sections("**Note** this is text") == [Section("", "**Note** this is text")]
-
-
-@given(st.text(alphabet="aA1.#* \n참고문헌:/hIV", max_size=200) | st.text())
-def test_no_text_stops_the_cleaning(text):
-    assert isinstance(clean_body(text), str)
 
 
 def rows(name):
@@ -102,10 +77,6 @@ NAMES = rows("names.tsv")
 )
 def test_a_name_is_split_into_family_given_particle_and_suffix_or_stays_whole(text, parts):
     assert split_name(text) == AuthorName(*parts)
-
-
-def test_decomposed_hangul_is_split_by_syllables():
-    assert split_name("\u1100\u116a\u11a8\u1109\u1169\u110b\u1172\u11af") == AuthorName("곽", "소율")
 
 
 @pytest.mark.parametrize(("text", "names"), rows("lists_of_names.tsv"))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.corpora.full_text.joining import join_lines, readable
+from indexer.corpora.full_text.joining import join_lines
 from indexer.corpora.full_text.layout import Line
 from indexer.corpora.full_text.pages import Fragment, Page
 from tests.indexer.corpora.full_text.page_lines import (
@@ -146,8 +146,3 @@ def test_words_split_at_line_ends_are_joined(lines, joined):
 
     assert join_lines(set_lines(*lines.split("/")), words) == joined
     assert join_lines(set_lines("https://doi.org/10.1/", "abc"), words) == "https://doi.org/10.1/abc"
-
-
-def test_a_drawn_space_separates_words():
-    assert join_lines([*set_lines("정보", spaced=True), *set_lines("검색")], set()) == "정보 검색"
-    assert readable("e\ufb03cient \u1112\u1161\u11ab\u200b") == "efficient 한"

@@ -76,12 +76,7 @@ def test_entries_on_a_page_begin_at_their_indentation_or_at_a_gap(first, followi
     ("lines", "count"),
     [
         (
-            [
-                "[Lee20] A. Lee. Water in the",
-                "paddies. 2020.",
-                "[Kim and Cho, 2019] B. Kim and",
-                "Cho. 2019.",
-            ],
+            ["[Lee20] A. Lee. Water in the", "paddies. 2020.", "[Kim and Cho, 2019] B. Kim and", "Cho."],
             2,
         ),
         ([*ENTRIES, ("Affiliation:", {"gap": 3}), "Ann Lee"], 8),

@@ -43,22 +43,6 @@ def test_corpora_without_one_unit_or_a_format_are_refused(tmp_path, files, reaso
         read_corpus([tmp_path])
 
 
-def test_a_given_format_takes_its_files_of_a_folder_and_any_named_file(tmp_path):
-    for name, content in {
-        "a.jsonl": '{"docid": "1#0"}',
-        "b.csv": "id\n1",
-        "c.csv.gz": "",
-        "x.dat": "id;title\na;T\n",
-    }.items():
-        (tmp_path / name).write_text(content)
-
-    found = read_corpus([tmp_path], format="miracl")
-
-    assert found.files == [f"{tmp_path}/a.jsonl"]
-    assert found.left_out.endings == {".csv": 2, ".dat": 1}
-    assert ids(read_corpus([tmp_path / "x.dat"], format="csv")) == ["a"]
-
-
 @pytest.mark.parametrize("path", ["", "nothing", "pipe.jsonl"])
 def test_paths_that_are_neither_file_nor_folder_are_refused(tmp_path, path):
     os.mkfifo(tmp_path / "pipe.jsonl")
@@ -74,12 +58,8 @@ def test_folders_are_read_in_sorted_order_and_paths_in_the_order_given(tmp_path)
 
     found = read_corpus([tmp_path / "b", tmp_path / "a.json"])
 
-    assert [os.path.relpath(name, tmp_path) for name in found.files] == [
-        "b/a/1.JSONL",
-        "b/b.ndjson",
-        "b/z.jsonl",
-        "a.json",
-    ]
+    names = [os.path.relpath(name, tmp_path) for name in found.files]
+    assert names == ["b/a/1.JSONL", "b/b.ndjson", "b/z.jsonl", "a.json"]
 
 
 LISTINGS = {
@@ -111,8 +91,8 @@ LINKS = {
         "a.jsonl sub/b.jsonl",
         "file.jsonl folder sub/up",
     ),
-    "out of the folder on request, each file once": (
-        {"sub/up": "../..", "z.jsonl": "../secret/s.jsonl"},
+    "out of the folder on request": (
+        {"z.jsonl": "../secret/s.jsonl"},
         True,
         "a.jsonl sub/b.jsonl z.jsonl",
         "",
@@ -123,26 +103,12 @@ LINKS = {
         "a.jsonl sub/b.jsonl",
         "",
     ),
-    "to names that are none of a corpus": (
-        {"x.jsonl": ".store/x", "y.jsonl": "blob", "z.jsonl": "blob"},
-        False,
-        "a.jsonl sub/b.jsonl x.jsonl y.jsonl",
-        "",
-    ),
-    "to nothing and to themselves": (
-        {"gone.jsonl": "nothing.jsonl", "self.jsonl": "self.jsonl"},
-        True,
-        "a.jsonl sub/b.jsonl",
-        "gone.jsonl self.jsonl",
-    ),
+    "to nothing": ({"gone.jsonl": "no.jsonl"}, True, "a.jsonl sub/b.jsonl", "gone.jsonl"),
 }
 
 
 @pytest.mark.parametrize(("links", "follow", "read", "left_out"), LINKS.values(), ids=LINKS)
 def test_links_are_followed_within_the_folder(corpus, links, follow, read, left_out):
-    (corpus / ".store").mkdir()
-    for name in (".store/x", "blob"):
-        (corpus / name).write_text(json.dumps({"id": name}))
     for name, target in links.items():
         (corpus / name).symlink_to(target)
 
@@ -179,9 +145,7 @@ def test_a_file_that_is_gone_or_a_pipe_since_is_one_dead_letter(corpus, become):
     ("folder", "format_", "unit", "papers"),
     [
         ("tydi-goldp/miracl-corpus-v1.0-ko", "miracl", "passage", 1488),
-        ("tydi-goldp/miracl-corpus-v1.0-en", "miracl", "passage", 3858),
         ("scifact", "jsonl", "paper", 5183),
-        ("hotpotqa-100", "jsonl", "paper", 994),
     ],
 )
 def test_the_shared_corpora_are_read_whole(shared_data, folder, format_, unit, papers):
@@ -189,17 +153,6 @@ def test_the_shared_corpora_are_read_whole(shared_data, folder, format_, unit, p
 
     assert (found.format, found.unit) == (format_, unit)
     assert sum(isinstance(item, Paper) for item in found) == sum(1 for _ in found) == papers
-
-
-def test_the_example_of_the_api_is_read(shared_data):
-    first, second = items_of(read_corpus([shared_data / "scienceon-example.xml"]))
-
-    assert (first.keywords, first.authors) == (["예시", "형식", "format"], ["가나다", "라마바"])
-    assert second.record() == {
-        "id": "NART00000002",
-        "title": "A record with a title and nothing else",
-        "lang": "en",
-    }
 
 
 def test_a_file_is_named_by_its_place_below_the_folder(tmp_path):
@@ -316,8 +269,9 @@ def test_only_korean_text_is_taken_for_cp949(text, encoding, found):
     assert encoding_of(text.encode(encoding) * 5) == found
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "cp949", "utf-16", "utf-16-le", "utf-8-sig"])
-@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    ("encoding", "line_end"), [("utf-8", "\r"), ("cp949", "\r\n"), ("utf-16", "\n"), ("utf-8-sig", "\n")]
+)
 @pytest.mark.parametrize("name", FILES)
 def test_a_paper_is_read_alike_in_each_encoding_and_with_each_line_end(tmp_path, name, line_end, encoding):
     content = FILES[name].replace("EUC-KR", "UTF-8") if encoding.startswith("utf-8") else FILES[name]
@@ -342,14 +296,3 @@ def test_a_file_that_is_not_recognised_is_refused_with_its_encoding(tmp_path, ti
     letters = items_of(read_corpus([tmp_path]))
 
     assert [(letter.line, f"-f {advice}" in letter.reason) for letter in letters] == [(2, True), (1, True)]
-
-
-def test_invalid_bytes_of_a_converted_file_are_a_dead_letter_with_their_line(tmp_path):
-    lines = [f'{{"id": "{number}", "title": "{TEXT}"}}'.encode("cp949") for number in range(3)]
-    lines[1] = lines[1].replace(b"methane", b"\xff\xff")
-    (tmp_path / "a.jsonl").write_bytes(b"\n".join(lines))
-
-    first, dead, third = items_of(read_corpus([tmp_path]))
-
-    assert (first.id, dead.line, third.id) == ("0", 2, "2")
-    assert "UTF-8" in dead.reason

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -10,49 +11,29 @@ from tests.indexer.corpora.readers.items import items_of
 
 pytestmark = pytest.mark.needs_libraries
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {
         "id": "A",
-        "title": "논의 메탄",
+        "title": "논",
         "authors": ["강가은"],
         "year": 2023.0,
-        "score": 0.5,
+        "score": float("nan"),
         "grade": {"a": [1]},
     },
-    {"id": "B", "title": "Methane", "authors": [], "year": None, "score": float("nan"), "grade": None},
-    {"id": None, "title": "no id", "authors": None, "year": 1999.0, "score": None, "grade": None},
+    {"id": "B", "authors": [], "date": dt.date(2023, 8, 1), "price": Decimal("1.50")},
+    {"id": None, "title": "no id", "year": 1999.0},
 ]
 
 
-def written(path, rows, **options):
+def test_rows_are_records_without_missing_values_and_dates_and_decimal_numbers_are_texts(tmp_path):
     import pyarrow as pa
     from pyarrow import parquet
 
-    parquet.write_table(pa.Table.from_pylist(rows), path, **options)
-    return path
+    columns: dict[str, Any] = dict.fromkeys({*ROWS[0], *ROWS[1]})
+    parquet.write_table(pa.Table.from_pylist([columns | row for row in ROWS]), tmp_path / "a.parquet")
+    first, second, dead = items_of(read_corpus([tmp_path / "a.parquet"]))
 
-
-def test_rows_are_records_without_missing_values(tmp_path):
-    corpus = read_corpus([written(tmp_path / "papers.parquet", ROWS)])
-    first, second, dead = items_of(corpus)
-
-    assert (corpus.format, corpus.unit) == ("jsonl", "paper")
-    assert first.record() == {
-        "id": "A",
-        "title": "논의 메탄",
-        "lang": "ko",
-        "authors": ["강가은"],
-        "year": 2023,
-        "score": 0.5,
-        "grade": {"a": [1]},
-    }
-    assert second.record() == {"id": "B", "title": "Methane", "lang": "en", "authors": []}
+    present = {key: value for key, value in ROWS[0].items() if key != "score"}
+    assert first.record() == present | {"year": 2023, "lang": "ko"}
+    assert second.record() == ROWS[1] | {"date": "2023-08-01", "price": "1.50", "lang": "other"}
     assert (dead.line, "id: " in dead.reason) == (3, True)
-
-
-def test_dates_decimal_numbers_and_bytes_become_text(tmp_path):
-    row = {"id": "A", "date": dt.date(2023, 8, 1), "price": Decimal("1.50"), "hash": "가".encode()}
-
-    (paper,) = items_of(read_corpus([written(tmp_path / "a.parquet", [row])]))
-
-    assert paper.model_extra == {"date": "2023-08-01", "price": "1.50", "hash": "가"}
