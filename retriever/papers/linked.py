@@ -11,13 +11,11 @@ from pydantic import Field
 
 from base.records import Recordable
 from indexer.citation_graph.gathering import labels
-from indexer.citation_graph.graph import ALL, CitationCounts
+from indexer.citation_graph.graph import CitationCounts
 from indexer.citation_graph.matching import DUPLICATE, ITSELF
 from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
 from retriever.papers.records import ListedPaper, listed_papers
-
-MOST_CITING = 1_000  # default limit of citing papers for each paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,32 +38,19 @@ class PaperLinks(Recordable):
 
 def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> PaperLinks:
     """Return a limited number of papers that a paper cites and that cite it, given its first passage."""
-    doc_id = first.doc_id
-    named, counts = named_references(index, first), citation_counts(index, [doc_id])
-    citing = cited_by(index, [doc_id], most)
+    doc_id, graph = first.doc_id, index.citations
+    named, of_paper = named_references(index, first), citation_counts(index, [doc_id])[doc_id]
+    citing = graph.cited_by([doc_id], most)[doc_id] if graph else []
     cited = [cited_id for _, cited_id in named if cited_id][:most]
-    found = {paper.doc_id: paper for paper in listed_papers(index, [*cited, *citing[doc_id]])}
-    of_paper = counts[doc_id]
+    found = {paper.doc_id: paper for paper in listed_papers(index, [*cited, *citing])}
     return PaperLinks(
         cites=tuple(found[name] for name in cited if name in found),
         cites_count=of_paper.cites,
         unknown=tuple(label for label, cited_id in named if not cited_id)[:most],
         reference_count=of_paper.references,
-        cited_by=tuple(found[name] for name in citing[doc_id] if name in found),
+        cited_by=tuple(found[name] for name in citing if name in found),
         citing_count=of_paper.cited_by,
     )
-
-
-def references(index: SearchIndex, doc_ids: Iterable[str], limit: int = ALL) -> dict[str, list[str]]:
-    """Return for each paper at most `limit` papers of the index that it refers to, in its record's order."""
-    asked, graph = list(dict.fromkeys(doc_ids)), index.citations
-    return graph.references(asked, limit) if graph else {name: [] for name in asked}
-
-
-def cited_by(index: SearchIndex, doc_ids: Iterable[str], limit: int = MOST_CITING) -> dict[str, list[str]]:
-    """Return for each paper at most `limit` papers of the index that refer to it, by id."""
-    asked, graph = list(dict.fromkeys(doc_ids)), index.citations
-    return graph.cited_by(asked, limit) if graph else {name: [] for name in asked}
 
 
 def citation_counts(index: SearchIndex, doc_ids: Iterable[str]) -> dict[str, CitationCounts]:

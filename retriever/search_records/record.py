@@ -109,7 +109,8 @@ class SearchRecord:
         try:
             _check(loaded.request)
             loaded.settings()
-            compare(loaded, loaded)  # reads all that a repetition needs
+            _check_parts(record)
+            compare(loaded, loaded)  # reads all else that a repetition needs
         except ValidationError as error:
             why = why_invalid(error)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -143,6 +144,13 @@ def search_record(manifest: Manifest, request: SearchRequest, result: SearchResu
             "hits": [{name: hit[name] for name in HIT if name in hit} for hit in listed],
         }
     )
+
+
+def _check_parts(record: dict[str, Any]) -> None:
+    """Raise TypeError if a part that a repetition reads as an object or a text is another value."""
+    parts = (record["date"], str), (record["applied"], dict), (record["index"]["fingerprint"], dict)
+    if not all(isinstance(part, kind) for part, kind in parts):
+        raise TypeError("date, applied or fingerprint is a value of another type")
 
 
 def _check(request: SearchRequest) -> None:

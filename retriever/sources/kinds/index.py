@@ -16,7 +16,7 @@ from indexer.versions.manifest import Manifest
 from retriever.engines import EngineHit
 from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
-from retriever.papers.linked import citation_counts, cited_by, references
+from retriever.papers.linked import citation_counts
 from retriever.papers.records import records_of_papers
 from retriever.queries.boolean import Phrase, Query, Term, with_words
 from retriever.queries.filters import Filters
@@ -118,12 +118,12 @@ class IndexSource(Source):
 
     async def linked(self, kind: LinkKind, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return the references of papers that are in the index, in their order, or the citing papers."""
-        follow = references if kind == "reference" else cited_by
 
         def of(index: SearchIndex) -> LinkedPapers:
-            if not _holds_papers(index):
+            graph = index.citations
+            if graph is None or not _holds_papers(index):
                 return LinkedPapers()
-            linked = follow(index, ids, limit)
+            linked = (graph.references if kind == "reference" else graph.cited_by)(ids, limit)
             papers = self._read(index, chain.from_iterable(linked.values()))
             found = {
                 paper_id: tuple(papers[other] for other in others if other in papers)

@@ -7,7 +7,6 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import inf
@@ -29,10 +28,10 @@ JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 class RateLimit:
     """The times at which requests to one host may be sent."""
 
-    def __init__(self, per_second: float = inf) -> None:
-        self.interval, self._free_at = 1 / per_second, 0.0
+    def __init__(self) -> None:
+        self.interval, self._free_at = 0.0, 0.0
 
-    def take(self, longest: float = inf) -> float:
+    def take(self, longest: float) -> float:
         """Reserve a turn, and return the seconds until then; nothing is reserved beyond the longest wait."""
         now = time.monotonic()
         turn = max(now, self._free_at)
@@ -104,8 +103,8 @@ class WebClient:
 
     url: str
     request_s: float  # seconds for one request
-    per_second: float | None = None  # requests to the host; None for no limit
-    at_once: int | None = None  # concurrent requests; None for no limit
+    per_second: float = inf  # requests to the host
+    at_once: int = 32  # concurrent requests
     retries: int = 2  # further requests after one that failed
     most_bytes: int = MOST_BYTES  # of an answer
     headers: Mapping[str, str] = field(default_factory=dict)  # of all requests
@@ -114,11 +113,9 @@ class WebClient:
     transport: httpx.AsyncBaseTransport | None = None  # sends the requests instead of the network
 
     def __post_init__(self) -> None:
-        self._rate = RateLimit()
-        if self.per_second:
-            self._rate = _rates.setdefault(urlsplit(self.url).netloc, self._rate)
-            self._rate.interval = max(self._rate.interval, 1 / self.per_second)
-        self._places = asyncio.Semaphore(self.at_once) if self.at_once else nullcontext()
+        self._rate = _rates.setdefault(urlsplit(self.url).netloc, RateLimit())
+        self._rate.interval = max(self._rate.interval, 1 / self.per_second)
+        self._places = asyncio.Semaphore(self.at_once)
         self._client = open_client(
             self.url,
             None,

@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 from indexer.citation_graph.graph import CitationCounts
-from retriever.papers.linked import (
-    citation_counts,
-    cited_by,
-    named_references,
-    references,
-)
+from retriever.papers.linked import citation_counts, named_references
 from retriever.sources.kinds.index import IndexSource
 from tests.retriever.made_papers import indexed
 
@@ -52,19 +47,19 @@ def index(tmp_path_factory, settings_for):
 def test_papers_tell_what_they_cite_and_what_cites_them(index):
     asked = ["NEW", "SURVEY", "해마", "none"]
 
-    assert references(index, asked) == {
+    assert index.citations.references(asked) == {
         "NEW": ["SURVEY", "OLD"],
         "SURVEY": ["OLD", "NEW"],
         "해마": [],
         "none": [],
     }
-    assert cited_by(index, ["OLD", "NEW", "none"]) == {
+    assert index.citations.cited_by(["OLD", "NEW", "none"]) == {
         "OLD": ["NEW", "SURVEY"],
         "NEW": ["SURVEY"],
         "none": [],
     }
-    assert references(index, ["NEW"], 1) == {"NEW": ["SURVEY"]}
-    assert cited_by(index, ["OLD"], 1) == {"OLD": ["NEW"]}
+    assert index.citations.references(["NEW"], 1) == {"NEW": ["SURVEY"]}
+    assert index.citations.cited_by(["OLD"], 1) == {"OLD": ["NEW"]}
     assert citation_counts(index, ["SURVEY", "OLD"]) == {
         "SURVEY": CitationCounts(references=5, cites=2, cited_by=1),
         "OLD": CitationCounts(references=0, cites=0, cited_by=2),

@@ -97,6 +97,7 @@ CHANGES = [
     ("request", "strategy", {"en": 1}),
     ("applied", "title_weight", 1e300),
     ("index", "name", "../x"),
+    ("index", "fingerprint", []),
 ]
 
 
