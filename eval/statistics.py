@@ -153,24 +153,14 @@ def rank_biased_overlap(a: Sequence[str], b: Sequence[str], p: float = 0.9) -> f
     shorter, longer = sorted((a, b), key=len)
     s, last = len(shorter), len(longer)
     if not s:
-        return 1.0 if not last else 0.0
-    seen: set[str] = set()
-    other: set[str] = set()
-    common = common_at_s = 0
-    total = 0.0
-    for depth, item in enumerate(longer, 1):
-        if depth <= s:
-            other.add(shorter[depth - 1])
-            common += shorter[depth - 1] in seen
-        seen.add(item)
-        common += item in other
-        total += common / depth * p**depth
-        if depth == s:
-            common_at_s = common
-        elif depth > s:
-            total += common_at_s * (depth - s) / (s * depth) * p**depth
-    tail = (common - common_at_s) / last + common_at_s / s
-    return (1 - p) / p * total + tail * p**last
+        return float(not last)
+    ranks = {item: rank for rank, item in enumerate(shorter, 1)}
+    in_both = [max(rank, ranks[item]) for rank, item in enumerate(longer, 1) if item in ranks]
+    depths = np.arange(1, last + 1)
+    common = np.cumsum(np.bincount(np.array(in_both, dtype=int), minlength=last + 1)[1:])
+    overlaps = common / depths + common[s - 1] * np.maximum(depths - s, 0) / (s * depths)
+    tail = (common[-1] - common[s - 1]) / last + common[s - 1] / s
+    return float((1 - p) / p * (overlaps * p**depths).sum() + tail * p**last)
 
 
 def _rankings(a: Rankings, b: Rankings) -> Iterator[tuple[list[str], list[str]]]:
