@@ -31,7 +31,7 @@ LONGEST_MESSAGE = 4_000  # characters; messages may quote input of any length
 COMMANDS = {
     "analyze": ("indexer.commands:analyze", "Turn texts into tokens."),
     "ask": ("generator.commands:ask", "Answer a question from the five best papers, with citations."),
-    "benchmark": ("eval.judging.commands:benchmark", "Make topics and qrels for your own corpus."),
+    "benchmark": ("eval.judging:command", "Make topics and qrels for your own corpus."),
     "bundle": ("stack.commands:bundle", "Collect the files for a machine without internet."),
     "citations": (
         "retriever.citation_commands:citations",

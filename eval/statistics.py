@@ -57,22 +57,20 @@ def difference_columns(name: str = "difference") -> tuple[str, ...]:
     return (name, "95 %", "p", "better / same / worse")
 
 
-def compare(a: Sequence[float], b: Sequence[float], *, trials: int = TRIALS, seed: int = SEED) -> Comparison:
+def compare(a: Sequence[float], b: Sequence[float]) -> Comparison:
     """Compare the values of two runs for the same questions in the same order."""
     differences = _differences(a, b)
     return Comparison(
         float(np.mean(a)),
         float(np.mean(b)),
         float(differences.mean()),
-        paired_randomization(a, b, trials=trials, seed=seed),
-        bootstrap_interval(a, b, seed=seed),
+        paired_randomization(a, b),
+        bootstrap_interval(a, b),
         *(int(part.sum()) for part in (differences > 0, differences == 0, differences < 0)),
     )
 
 
-def paired_randomization(
-    a: Sequence[float], b: Sequence[float], *, trials: int = TRIALS, seed: int = SEED
-) -> float:
+def paired_randomization(a: Sequence[float], b: Sequence[float], *, trials: int = TRIALS) -> float:
     """Return the two-sided p value: how often swapping pairs gives a mean difference at least as large.
 
     Exact if at most 16 pairs differ, else estimated from `trials` random swaps as (n + 1) / (trials + 1),
@@ -89,7 +87,7 @@ def paired_randomization(
         assignments = np.arange(2**pairs)
         signs = 1.0 - 2.0 * ((assignments[:, None] >> np.arange(pairs)) & 1)
         return float((np.abs(signs @ differences) >= reached).mean())
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(SEED)
     as_large = 0
     for count in _chunks(trials, pairs):
         signs = 1.0 - 2.0 * generator.integers(0, 2, size=(count, pairs), dtype=np.int8)
@@ -98,10 +96,10 @@ def paired_randomization(
 
 
 def bootstrap_interval(
-    a: Sequence[float], b: Sequence[float], *, resamples: int = RESAMPLES, seed: int = SEED
+    a: Sequence[float], b: Sequence[float], *, resamples: int = RESAMPLES
 ) -> tuple[float, float]:
     """Return the 95 % interval of the mean of b − a from resampled questions."""
-    differences, generator = _differences(a, b), np.random.default_rng(seed)
+    differences, generator = _differences(a, b), np.random.default_rng(SEED)
     pairs = len(differences)
     means = [
         differences[generator.integers(0, pairs, size=(count, pairs))].mean(axis=1)
@@ -153,24 +151,14 @@ def rank_biased_overlap(a: Sequence[str], b: Sequence[str], p: float = 0.9) -> f
     shorter, longer = sorted((a, b), key=len)
     s, last = len(shorter), len(longer)
     if not s:
-        return 1.0 if not last else 0.0
-    seen: set[str] = set()
-    other: set[str] = set()
-    common = common_at_s = 0
-    total = 0.0
-    for depth, item in enumerate(longer, 1):
-        if depth <= s:
-            other.add(shorter[depth - 1])
-            common += shorter[depth - 1] in seen
-        seen.add(item)
-        common += item in other
-        total += common / depth * p**depth
-        if depth == s:
-            common_at_s = common
-        elif depth > s:
-            total += common_at_s * (depth - s) / (s * depth) * p**depth
-    tail = (common - common_at_s) / last + common_at_s / s
-    return (1 - p) / p * total + tail * p**last
+        return float(not last)
+    ranks = {item: rank for rank, item in enumerate(shorter, 1)}
+    in_both = [max(rank, ranks[item]) for rank, item in enumerate(longer, 1) if item in ranks]
+    depths = np.arange(1, last + 1)
+    common = np.cumsum(np.bincount(np.array(in_both, dtype=int), minlength=last + 1)[1:])
+    overlaps = common / depths + common[s - 1] * np.maximum(depths - s, 0) / (s * depths)
+    tail = (common[-1] - common[s - 1]) / last + common[s - 1] / s
+    return float((1 - p) / p * (overlaps * p**depths).sum() + tail * p**last)
 
 
 def _rankings(a: Rankings, b: Rankings) -> Iterator[tuple[list[str], list[str]]]:

@@ -8,7 +8,6 @@ import asyncio
 import logging
 import ssl
 from collections.abc import AsyncIterator, Mapping
-from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
 
 import httpx
@@ -24,6 +23,34 @@ logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses, with 
 
 class ResponseTooLarge(httpx.RemoteProtocolError):
     """A response has more bytes than allowed."""
+
+
+class BoundedTransport(httpx.AsyncBaseTransport):
+    """A transport that raises an error for responses with more bytes than allowed.
+
+    Compressed responses are neither requested nor read, as their size is not bounded. Cookies are not kept.
+    """
+
+    def __init__(self, network: httpx.AsyncBaseTransport) -> None:
+        self._network = network
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; DecodingError if the response is compressed."""
+        response = await self._network.handle_async_request(request)
+        packed = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if packed != "identity":
+            await response.aclose()
+            raise httpx.DecodingError(f"its response is compressed ({packed}), which was not requested")
+        kept = [(name, value) for name, value in response.headers.raw if name.lower() != b"set-cookie"]
+        assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - guaranteed by the protocol
+        stream = _BoundedStream(response.stream, request.extensions.get(BOUND, MOST_BYTES))
+        return httpx.Response(
+            response.status_code, headers=kept, stream=stream, extensions=response.extensions
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._network.aclose()
 
 
 class _BoundedStream(httpx.AsyncByteStream):
@@ -43,15 +70,6 @@ class _BoundedStream(httpx.AsyncByteStream):
         await self._stream.aclose()
 
 
-async def _bound(response: httpx.Response) -> None:
-    """Bound the bytes of a response; a compressed one, whose size is not bounded, is refused."""
-    packed = response.headers.get("Content-Encoding", "identity").strip().lower()
-    if packed != "identity":
-        raise httpx.DecodingError(f"its response is compressed ({packed}), which was not requested")
-    assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - guaranteed by the protocol
-    response.stream = _BoundedStream(response.stream, response.request.extensions.get(BOUND, MOST_BYTES))
-
-
 def open_client(
     url: str,
     key: SecretStr | None,
@@ -61,7 +79,7 @@ def open_client(
     headers: Mapping[str, str] | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> httpx.AsyncClient:
-    """Make a client for the server at `url`, which keeps no cookies; the caller closes it.
+    """Make a client for the server at `url`; the caller closes it.
 
     Args:
         url: an address of the server; certificates are loaded for https only.
@@ -83,15 +101,12 @@ def open_client(
     }
     if key and key.get_secret_value():
         sent["Authorization"] = f"Bearer {key.get_secret_value()}"
-    client = httpx.AsyncClient(
-        transport=network,
+    return httpx.AsyncClient(
+        transport=BoundedTransport(network),
         headers=sent,
         timeout=httpx.Timeout(None, connect=CONNECT_S),
         trust_env=False,
-        event_hooks={"response": [_bound]},
     )
-    client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    return client
 
 
 async def exchange(

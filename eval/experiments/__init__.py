@@ -4,7 +4,7 @@
 
 experiment.py    an experiment: its functions, and a topic with its searches
 materials.py     its options and inputs: index, topics, judgements, models, sources
-comparing.py     tables of rows and columns, differences, main numbers
+comparing.py     tables of rows and columns, figures, differences, main numbers
 running.py       its run, which resumes, and the folder of results; report.py formats them
 layouts.py       published benchmarks as topics, qrels and papers
 """

@@ -34,7 +34,6 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -107,45 +106,36 @@ class ChallengeQuestion(NamedTuple):
     relevant: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ChallengeAnswer:
-    """The parts of an answer, as plain text."""
+def answer_parts(answer: Answer, question: str) -> dict[str, str]:
+    """Return the title and the three sections of an answer.
 
-    title: str
-    introduction: str = ""
-    body: str = ""
-    conclusion: str = ""
-
-    @classmethod
-    def of(cls, answer: Answer, question: str) -> "ChallengeAnswer":
-        """Return the parts of an answer.
-
-        Quoted sentences are the body; the question is their title, and two fixed sentences are around them.
-        """
-        quoted = answer.section("passages")
-        if quoted and not answer.abstained:
-            return cls(question, answer.title, quoted, not_checked_line(answer.language))
-        return cls(answer.title, answer.introduction, answer.body or quoted, answer.conclusion)
+    Quoted sentences are the body; the question is their title, and two fixed sentences are around them.
+    """
+    quoted = answer.section("passages")
+    sections: dict[str, str] = {part: getattr(answer, part) for part in SECTIONS}
+    if quoted and not answer.abstained:
+        fixed = {"introduction": answer.title, "conclusion": not_checked_line(answer.language)}
+        return {"title": question, **fixed, "body": quoted}
+    return {"title": answer.title, **sections, "body": answer.body or quoted}
 
 
-def laid_out(answer: ChallengeAnswer, language: str) -> str:
+def laid_out(parts: Mapping[str, str], language: str) -> str:
     """Return an answer under the headings of the challenge; its parts are not changed.
 
     Args:
-        answer: the parts.
+        parts: the title and the sections.
         language: ko for the Korean form; any other for the English one.
     """
     headings = HEADINGS["ko" if language == "ko" else "en"]
-    title = f"##{headings['title']}##\n{answer.title}" if "title" in headings else f"##{answer.title}##"
-    sections = (f"##{headings[part]}##\n{getattr(answer, part)}".rstrip() for part in SECTIONS)
+    title = f"##{headings['title']}##\n{parts['title']}" if "title" in headings else f"##{parts['title']}##"
+    sections = (f"##{headings[part]}##\n{parts[part]}".rstrip() for part in SECTIONS)
     return "\n\n".join([title, *sections]) + "\n"
 
 
-def without_signs(answer: ChallengeAnswer) -> ChallengeAnswer:
+def without_signs(parts: Mapping[str, str]) -> dict[str, str]:
     """Return an answer without forbidden signs, and with a title of one line without number signs."""
-    parts = {part: plain(text) for part, text in asdict(answer).items()}
-    title = " ".join(parts.pop("title").split()).replace("#", "♯")
-    return ChallengeAnswer(title, **parts)
+    without = {part: plain(text) for part, text in parts.items()}
+    return without | {"title": " ".join(without["title"].split()).replace("#", "♯")}
 
 
 def plain(text: str) -> str:

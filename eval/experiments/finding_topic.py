@@ -129,7 +129,7 @@ class FindingTopic:
         records = {paper_id: known[paper_id] for paper_id in grades if paper_id in known}
         records |= indexed
         day = materials.lines[topic.query_id].date
-        return cls(topic, day, JudgedPapers.of(grades, records, held=indexed), index)
+        return cls(topic, day, JudgedPapers.of(grades, records), index)
 
     @property
     def filters(self) -> Filters:
@@ -143,14 +143,12 @@ class FindingTopic:
         low, high = find_conditions(self.topic.question).years or (None, None)
         return Filters(years=Range(low, self.day.year if high is None else min(high, self.day.year)))
 
-    def ids(self, papers: Iterable[Paper], *, own_id: bool | None = None) -> list[str]:
+    def ids(self, papers: Iterable[Paper]) -> list[str]:
         """Return the ids of papers in their order: the judged id, else their own.
 
-        Newer papers and further records of a paper are left out. `own_id` states that the papers have the ids
-        of the index, as they do by default if the call names no sources.
+        Newer papers and further records of a paper are left out.
         """
-        own_id = not self.topic.materials.declared if own_id is None else own_id
-        return self.judged.known_ids((each for each in papers if not is_after(each, self.day)), own_id=own_id)
+        return self.judged.known_ids(each for each in papers if not is_after(each, self.day))
 
     def counts(self, ids: Iterable[str]) -> dict[str, int]:
         """Return the counts of a list of ids."""

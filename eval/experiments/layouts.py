@@ -253,20 +253,11 @@ def read_listed(path: Path, split: str, *, names: Sequence[str]) -> Benchmark:
     return Benchmark(questions, papers.values(), has_corpus=False)
 
 
-class BeirPaper(BaseModel):
-    """A paper of a corpus in BEIR's layout."""
-
-    model_config = ConfigDict(coerce_numbers_to_str=True)
-
-    id: str = Field(validation_alias="_id")
-    title: str | None = None
-    text: str | None = None
-    metadata: dict[str, Any] | None = None
-
-    def record(self) -> dict[str, Any]:
-        """Return the record with the keys of `Paper`."""
-        known = {name: value for name in METADATA if (value := (self.metadata or {}).get(name))}
-        return {"id": self.id, "title": self.title or "", "abstract": self.text or "", **known}
+def _beir_record(paper: Paper) -> dict[str, Any]:
+    """Return the record of a paper, with the known keys of its `metadata`."""
+    metadata = (paper.model_extra or {}).get("metadata") or {}
+    known = {name: value for name in METADATA if (value := metadata.get(name))}
+    return {"id": paper.id, "title": paper.title, "abstract": paper.abstract, **known}
 
 
 def read_beir(path: Path, split: str) -> Benchmark:
@@ -276,11 +267,11 @@ def read_beir(path: Path, split: str) -> Benchmark:
     qrels = read_qrels(qrels_file)
     if missing := [query_id for query_id in qrels if query_id not in topics]:
         raise BadBenchmark(f"{qrels_file}: {missing[0]} is not in queries.jsonl")
-    corpus = rows_of(file_in(path, "corpus.jsonl", "corpus.jsonl.gz"), BeirPaper)
+    corpus = rows_of(file_in(path, "corpus.jsonl", "corpus.jsonl.gz"), Paper)
     questions: list[Question] = [
         ({"query_id": query_id, "question": topics[query_id]}, grades) for query_id, grades in qrels.items()
     ]
-    return Benchmark(questions, ((where, row.record()) for where, row in corpus))
+    return Benchmark(questions, ((where, _beir_record(row)) for where, row in corpus))
 
 
 class LitSearchQuery(BaseModel):
@@ -330,14 +321,6 @@ def read_litsearch(path: Path, _: str) -> Benchmark:
     return Benchmark(questions, ((where, paper.record()) for where, paper in papers))
 
 
-class MiraclPassage(BaseModel):
-    """A passage of the corpus."""
-
-    docid: str
-    title: str
-    text: str
-
-
 def read_miracl(path: Path, split: str) -> Benchmark:
     """Read the languages whose corpora are in a folder; raises also as `find_files`."""
     languages = [each for each in PASSAGES if (path / corpus_name(each)).is_dir()]
@@ -354,10 +337,10 @@ def read_miracl(path: Path, split: str) -> Benchmark:
                 grades = {prefix + passage: grade for passage, grade in qrels[query_id].items()}
                 questions.append(({"query_id": prefix + query_id, "question": question}, grades))
     papers = (
-        (where, {"id": prefixes[lang] + row.docid, "title": row.title, "abstract": row.text, "lang": lang})
+        (where, {"id": prefixes[lang] + row.id, "title": row.title, "abstract": row.abstract, "lang": lang})
         for lang, files in found.items()
         for file in files.corpus
-        for where, row in rows_of(file, MiraclPassage)
+        for where, row in rows_of(file, Paper)
     )
     return Benchmark(questions, papers)
 

@@ -5,7 +5,7 @@ digits. Texts are not compared, unlike in `retriever/duplicates`, since a benchm
 """
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Self, TypeAlias
@@ -50,42 +50,33 @@ class JudgedPapers:
 
     grades: Mapping[str, int]  # by id
     ids: Mapping[Identifier, str] = field(default_factory=dict)
-    held: Container[str] = ()  # ids that the index holds
 
     @classmethod
-    def of(
-        cls, grades: Mapping[str, int], records: Mapping[str, Paper], *, held: Container[str] = ()
-    ) -> Self:
-        """Take grades by id, records of these papers as far as they are known, and the ids in the index."""
+    def of(cls, grades: Mapping[str, int], records: Mapping[str, Paper]) -> Self:
+        """Take grades by id, and the records of these papers as far as they are known."""
         ids: dict[Identifier, str] = {}
         for paper_id in grades:
             for identifier in identifiers_of(records[paper_id]) if paper_id in records else ():
                 ids.setdefault(identifier, paper_id)
-        return cls(grades, ids, held)
+        return cls(grades, ids)
 
     @property
     def relevant(self) -> frozenset[str]:
         """Ids of the relevant papers."""
         return frozenset(paper_id for paper_id, grade in self.grades.items() if grade > 0)
 
-    def judged_id(self, paper: Paper, *, own_id: bool = True) -> str | None:
-        """Return the id under which a record was judged; None if it was not.
-
-        `own_id` states that the record has an id of the index, which the judgements use. A paper of the index
-        is judged by its id if the index holds the judged paper, since another record with the same title may
-        be judged otherwise.
-        """
-        if own_id and paper.id in self.grades:
+    def judged_id(self, paper: Paper) -> str | None:
+        """Return the id under which a record was judged; None if it was not."""
+        if paper.id in self.grades:
             return paper.id
-        judged = filter(None, map(self.ids.get, identifiers_of(paper)))
-        return next((each for each in judged if not (own_id and each in self.held)), None)
+        return next(filter(None, map(self.ids.get, identifiers_of(paper))), None)
 
-    def known_ids(self, papers: Iterable[Paper], *, own_id: bool = True) -> list[str]:
+    def known_ids(self, papers: Iterable[Paper]) -> list[str]:
         """Return the ids of records in their order: the judged id, else the record's own.
 
         Further records of a paper are left out.
         """
-        return list(dict.fromkeys(self.judged_id(paper, own_id=own_id) or paper.id for paper in papers))
+        return list(dict.fromkeys(self.judged_id(paper) or paper.id for paper in papers))
 
 
 def is_after(paper: Paper, day: date | None) -> bool:

@@ -83,7 +83,6 @@ class Ranked:
     depth: int  # the number of papers requested
     papers: tuple[tuple[str, Paper], ...]  # (source, record)
     call: int
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

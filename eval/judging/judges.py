@@ -61,10 +61,10 @@ async def _judge_stage(
         threshold = THRESHOLDS[stage][scale] if threshold is None else threshold
         options = {"stage": stage, "judge": by, "threshold": threshold}
         call = benchmark.next_call(JUDGE_STEP.format(stage), options, {**made_with, **software(models=False)})
-        stages = [each for each in automatic_stages(benchmark) if each.name in {"pooled", "coarse"}]
+        before = {each.name: each for each in automatic_stages(benchmark)}
         known = scores_of(benchmark, call)
         waiting: dict[str, list[Candidate]] = {}
-        for query_id, key in stages[0 if stage == "coarse" else -1].pairs:
+        for query_id, key in before["pooled" if stage == "coarse" else "coarse"].pairs:
             if (query_id, key) not in known:
                 waiting.setdefault(query_id, []).append(benchmark.pairs[query_id, key])
         last = stage_call(benchmark, stage)

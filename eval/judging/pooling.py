@@ -6,7 +6,7 @@ The places are an index, sources, or both; each is searched separately.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -42,7 +42,8 @@ FIND = "find-papers"
 MOST_FOUND = 500  # papers of find-papers
 LONGEST_TEXT = 20_000  # characters of an abstract, or of the beginning of a text without one
 
-Found: TypeAlias = tuple[Sequence[tuple[str, Paper]], tuple[str, ...]]  # (source, record) best first; notes
+Found: TypeAlias = Sequence[tuple[str, Paper]]  # source and record, best first
+Searches: TypeAlias = dict[tuple[str, str], Callable[[str], Awaitable[Found]]]  # by place and method
 
 
 class PoolCall(Call):
@@ -63,16 +64,6 @@ class PoolCall(Call):
     )
     model: bool = option("Let find-papers use the configured language model.", default=False, flag=SEARCHING)
     depth: int = option("Pool depth: papers of each method, place and question.", 50, ge=1, le=1000)
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """A ranking to pool: place, method and depth, and the search for a question."""
-
-    place: str
-    method: str
-    depth: int
-    search: Callable[[str], Awaitable[Found]]
 
 
 def pool_papers(path: Path, call: PoolCall) -> list[str]:
@@ -104,72 +95,65 @@ async def _pool(
             model = await opened.enter_async_context(settings.language_model())
         has_vectors = places.index is not None and places.index.vectors.usable
         methods = call.method or (METHODS + (NEAREST,) * has_vectors)
-        for method in methods:
-            if method_named(method).is_expression:
-                reads = f"method {method!r} reads expressions, not questions"
-                raise InvalidCall(reads, remedy="leave it out")
-        rankings = [
-            _ranking(place, index, SearchRequest("", method, call.depth, collapse=unit == "paper"), settings)
-            for place, index, unit in places.each()
-            for method in methods
-        ]
+        if unusable := [method for method in methods if method_named(method).is_expression]:
+            raise InvalidCall(
+                f"method {unusable[0]!r} reads expressions, not questions", remedy="leave it out"
+            )
+        searches: Searches = {}
+        for place, index, unit in places.each():
+            for method in methods:
+                request = SearchRequest("", method, call.depth, collapse=unit == "paper")
+                searches[place, method] = _search(place, index, request, settings)
         if call.find:
-            rankings.append(_found_by_agents(places, call.depth, settings, model))
-        if not any(_missing(benchmark.rankings.get(each, ()), rankings) for each in benchmark.selected):
+            everywhere = ",".join(place for place, *_ in places.each())
+            searches[everywhere, FIND] = _search_by_agents(places, call.depth, settings, model)
+        waiting = {
+            (query_id, *key): search
+            for query_id in benchmark.selected
+            for key, search in searches.items()
+            if _is_missing(benchmark.rankings.get(query_id, ()), key, call.depth)
+        }
+        if not waiting:
             return []
         named = [place for place, *_ in places.each()]
         options = {"index": name, "method": list(methods), "sources": sources, "places": named}
         made_with: dict[str, Any] = {**software(models=False), **search_record(settings)}
+        made_with |= sources_record(places.declared, places.sources)
         if places.index:
             made_with["index"] = index_record(places.index.manifest)
-        if places.sources:
-            made_with["sources"] = sources_record(places.declared, places.sources)["sources"]
         if model:
             made_with |= model_record(model.settings, ())
         record = benchmark.next_call("pool", {**call.model_dump(mode="json"), **options}, made_with)
         benchmark.append(record)
-        return await _search_all(benchmark, rankings, record.number)
 
+        async def pool(key: tuple[str, str, str], search: Callable[[str], Awaitable[Found]]) -> None:
+            query_id, place, method = key
+            try:
+                papers = await search(benchmark.selected[query_id])
+            except BadQuestion:
+                papers = ()
+            short = tuple((source, _short(paper)) for source, paper in papers)
+            benchmark.append(Ranked(query_id, place, method, call.depth, short, record.number))
 
-async def _search_all(benchmark: Benchmark, rankings: Sequence[Ranking], call: int) -> list[str]:
-    """Add the missing rankings of selected questions; return a line for each failed one."""
-    pooled = {query_id: benchmark.rankings.get(query_id, ()) for query_id in benchmark.selected}
-    waiting = {
-        (query_id, f"{each.method} in {each.place}"): each
-        for query_id, of in pooled.items()
-        for each in _missing(of, rankings)
-    }
-
-    async def pool(key: tuple[str, str], ranking: Ranking) -> None:
-        query_id = key[0]
-        try:
-            papers, notes = await ranking.search(benchmark.selected[query_id])
-        except BadQuestion as error:
-            papers, notes = (), (str(error).splitlines()[0],)
-        short = tuple((source, _short(paper)) for source, paper in papers)
-        place, method, depth = ranking.place, ranking.method, ranking.depth
-        benchmark.append(Ranked(query_id, place, method, depth, short, call, tuple(notes)))
-
-    total = len(pooled) * len(rankings)
-    with question_bar() as progress:
-        failed = await work_through(waiting, pool, total=total, progress=progress)
-    return [f"{', '.join(key)}: {one_line(error_text(error))}" for key, error in failed.items()]
-
-
-def _missing(pooled: Sequence[Ranked], rankings: Sequence[Ranking]) -> list[Ranking]:
-    """Return the rankings that a question lacks, or has with a smaller depth that cut them."""
-    depths = {
-        (each.place, each.method): each.depth if len(each.papers) >= each.depth else 0 for each in pooled
-    }
+        total = len(benchmark.selected) * len(searches)
+        with question_bar() as progress:
+            failed = await work_through(waiting, pool, total=total, progress=progress)
     return [
-        each
-        for each in rankings
-        if (known := depths.get((each.place, each.method))) is None or 0 < known < each.depth
+        f"{query_id}, {method} in {place}: {one_line(error_text(error))}"
+        for (query_id, place, method), error in failed.items()
     ]
 
 
-def _ranking(name: str, index: OpenIndex, request: SearchRequest, settings: Settings) -> Ranking:
-    """Return a ranking whose search raises SourceFailed if a model failed, so that it is incomplete."""
+def _is_missing(pooled: Sequence[Ranked], key: tuple[str, str], depth: int) -> bool:
+    """Check whether a question lacks a ranking, or has it with a smaller depth that cut it."""
+    known = [each for each in pooled if (each.place, each.method) == key]
+    return not known or len(known[-1].papers) >= known[-1].depth < depth
+
+
+def _search(
+    name: str, index: OpenIndex, request: SearchRequest, settings: Settings
+) -> Callable[[str], Awaitable[Found]]:
+    """Return a search that raises SourceFailed if a model failed, so that its ranking is incomplete."""
 
     async def search(question: str) -> Found:
         async def of_version(version: SearchIndex) -> Found:
@@ -182,15 +166,17 @@ def _ranking(name: str, index: OpenIndex, request: SearchRequest, settings: Sett
                 found = {each: merged.paper for each, merged in version.engine.found.items()}
             else:
                 found = await IndexSource(name, version).papers(ids)
-            return [(name, found[each]) for each in ids if each in found], ()
+            return [(name, found[each]) for each in ids if each in found]
 
         return await index.ask(of_version)
 
-    return Ranking(name, request.method, request.k, search)
+    return search
 
 
-def _found_by_agents(places: Places, depth: int, settings: Settings, model: LanguageModel | None) -> Ranking:
-    """Return the ranking of find-papers in all places together: its list, then the other papers judged."""
+def _search_by_agents(
+    places: Places, depth: int, settings: Settings, model: LanguageModel | None
+) -> Callable[[str], Awaitable[Found]]:
+    """Return the search of find-papers in all places together: its list, then the other papers judged."""
     settings = settings if model else settings.with_llm(base_url=None)
 
     async def search(question: str) -> Found:
@@ -202,10 +188,9 @@ def _found_by_agents(places: Places, depth: int, settings: Settings, model: Lang
         ids |= dict.fromkeys(paper_id for paper_id, _ in found.state.relevant(0))
         merged = (found.state.papers[each].merged for each in ids)
         papers = [(each.ids[0], each.paper) for each in merged if each.ids][:depth]
-        records = [(source, paper.model_copy(update={"id": own})) for (source, own), paper in papers]
-        return records, found.notes
+        return [(source, paper.model_copy(update={"id": own})) for (source, own), paper in papers]
 
-    return Ranking(",".join(name for name, *_ in places.each()), FIND, depth, search)
+    return search
 
 
 def _short(paper: Paper) -> Paper:

@@ -202,26 +202,3 @@ def test_a_source_that_fails_for_one_question_is_asked_the_others(sample_home, l
     written = out.read_bytes()
     assert shrag(*arguments, home=sample_home).returncode == 0
     assert out.read_bytes() == written
-
-
-def test_a_source_that_failed_where_others_answered_is_asked_again(sample_home, library, tmp_path):
-    server, file = library
-    ours, topics, out = tmp_path / "ours.toml", tmp_path / "topics.tsv", tmp_path / "run"
-    ours.write_text(f'kind = "index"\nindex = "{NAME}"\n')
-    topics.write_text("q1\tmethane of rice\nq2\tburning batteries\n")
-    arguments = ("eval", "run", topics, "--source", f"{file},{ours}", "--out", out)
-    server.fails = staticmethod(lambda body: b"rice" in body)
-
-    done = shrag(*arguments, "--json", home=sample_home)
-
-    assert done.returncode == 0, done.stderr
-    assert list(json.loads(done.stdout)["incomplete"]) == list(manifest_of(out)["deviations"]) == ["q1"]
-    assert "1 question" in done.stderr
-    assert {line.split()[0] for line in out.read_text().splitlines()} == {"q1", "q2"}
-
-    server.fails = staticmethod(lambda _: False)
-    again = shrag(*arguments, "--json", home=sample_home)
-
-    assert json.loads(again.stdout)["incomplete"] == {}
-    assert any("library:" in line for line in out.read_text().splitlines() if line.startswith("q1"))
-    assert not kept_of(out).exists()

@@ -6,7 +6,7 @@ AND binds closer, a OR b OR (c AND d). In the second one the operators apply fro
 (a OR b OR c) AND d.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,17 +26,15 @@ TEMPERATURE = 0.7  # of repetitions with a language model; the paper does not na
 
 
 class AndAblation(StrategyCall):
-    """The number of topics in a sample, and the number of samples."""
+    """The topics and repetitions with a language model."""
 
-    sample: int = option("Topics of one repetition.", 50, ge=1, le=100_000)
-    repetitions: int = option(
-        "Repetitions, with other keywords of the model; without it, other samples.", 10, ge=1, le=1_000
-    )
+    sample: int = option("Topics with --model, as each costs many calls.", 50, ge=1, le=100_000)
+    repetitions: int = option("Repetitions with --model, with other keywords.", 10, ge=1, le=1_000)
     seed: int = seed()
 
 
 def read(call: AndAblation, _: Any) -> Inputs:
-    """Read the inputs; with a language model only the topics of the sample, as each costs many calls."""
+    """Read the inputs; with a language model only the topics of the sample."""
     inputs = read_judged(call)
     topics = inputs.topics
     if call.model:
@@ -48,7 +46,7 @@ def read(call: AndAblation, _: Any) -> Inputs:
 async def repetitions_of_topic(topic: Topic) -> TopicResult:
     """Collect the documents of a topic with 0 to 9 operators, for the keywords of each repetition.
 
-    Without a language model all repetitions have the same keywords, and the record has one of them.
+    Without a language model there is one repetition.
     """
     open_model, settings, repeated = topic.materials.open_model, topic.materials.settings, []
     for number in range(topic.call.repetitions if open_model else 1):
@@ -90,12 +88,7 @@ def _joined(query: Query, operators: int, reading: str) -> Query:
 
 def summary(of: Results) -> Outcome:
     """Compare the numbers of operators, in both readings."""
-    call, topics, draw = of.call, of.topics, drawing(of.call.seed)
-    # A sample is a repetition, and places of topics.
-    samples: list[tuple[int, Sequence[int]]] = [(n, range(len(topics))) for n in range(call.repetitions)]
-    if not call.model:
-        size = min(call.sample, len(topics))
-        samples = [(0, draw.choices(range(len(topics)), k=size)) for _ in range(call.repetitions)]
+    topics = of.topics
     relevant = np.array([topic["relevant"] for topic in topics])
     tables, found_lines, size_lines = [], [], []
     main: dict[str, float] = {}
@@ -104,8 +97,7 @@ def summary(of: Results) -> Outcome:
             np.array([[each[reading][part] for each in topic["repetitions"]] for topic in topics])
             for part in ("found", "collected")  # topics × repetitions × operators
         )
-        shares = np.array([found[places, n].sum(0) / relevant[places].sum() for n, places in samples])
-        sizes = np.array([collected[places, n].sum(0) for n, places in samples])
+        shares, sizes = found.sum(0) / relevant.sum(), collected.sum(0)  # repetitions × operators
         tables.append(_table(reading, (shares, found / relevant[:, None, None]), (sizes, collected)))
         found_lines.append(_line(reading, shares))
         size_lines.append(_line(reading, sizes))
@@ -114,7 +106,7 @@ def summary(of: Results) -> Outcome:
         main |= {f"share found with {m} AND{suffix}": means[m] for m in OPERATORS}
     panels = (
         ("Relevant documents found", "share of all relevant documents", found_lines),
-        ("Documents collected", "documents, all topics of a repetition", size_lines),
+        ("Documents collected", "documents, all topics", size_lines),
     )
     places = tuple(map(float, OPERATORS))
     figure = Figure(
@@ -126,17 +118,17 @@ def summary(of: Results) -> Outcome:
 
 
 def _table(reading: str, *measured: tuple[Floats, Floats]) -> Table:
-    """Return a table of share and size: means of the samples, and differences of a topic to OR alone.
+    """Return a table of share and size: means of the repetitions, and differences of a topic to OR alone.
 
-    Each measure is given by samples × operators, and by topics × repetitions × operators.
+    Each measure is given by repetitions × operators, and by topics × repetitions × operators.
     """
     rows = []
     for m in OPERATORS:
         row: list[Cell] = [m]
-        for of_samples, of_topics in measured:
+        for repeated, of_topics in measured:
             by_topic = of_topics.mean(1)
             test = compare(by_topic[:, 0], by_topic[:, m]).as_cells()[:3] if m else (None,) * 3
-            row += [float(of_samples[:, m].mean()), *test]
+            row += [float(repeated[:, m].mean()), *test]
         rows.append(tuple(row))
     tested = ("difference for a topic", "95 %", "p")
     return Table(
@@ -146,33 +138,23 @@ def _table(reading: str, *measured: tuple[Floats, Floats]) -> Table:
     )
 
 
-def _line(reading: str, of_samples: Floats) -> Line:
-    curves = (of_samples.mean(0), of_samples.min(0), of_samples.max(0))
+def _line(reading: str, repeated: Floats) -> Line:
+    curves = (repeated.mean(0), repeated.min(0), repeated.max(0))
     return Line(reading, *(tuple(curve.tolist()) for curve in curves))
 
 
 def _notes(of: Results) -> Iterator[str]:
-    call, count = of.call, len(of.topics)
+    call = of.call
     repeated = [each["keywords"] for topic in of.topics for each in topic["repetitions"]]
     short = sum(keywords < len(OPERATORS) for keywords in repeated)
     if call.model:
         yield (
-            f"{count} topics, seed {call.seed}; keywords of the language model at temperature "
+            f"{len(of.topics)} topics, seed {call.seed}; keywords of the language model at temperature "
             f"{TEMPERATURE}, with seeds 0 to {call.repetitions - 1}. The keywords of a repetition serve all "
             "numbers of operators, so that the tests are paired."
-        )
-    else:
-        yield (
-            f"Each repetition draws {min(call.sample, count)} topics with replacement, seed "
-            f"{call.seed}: a topic always has the same keywords; repetitions differ by their topics only."
         )
     yield f"{short} of {len(repeated)} questions have fewer than ten keywords, all of which are then joined."
     yield f"Differences are to OR alone, of one topic; {TESTED}"
 
 
-EXPERIMENT = Experiment(
-    AndAblation,
-    repetitions_of_topic,
-    summary,
-    read,
-)
+EXPERIMENT = Experiment(AndAblation, repetitions_of_topic, summary, read)

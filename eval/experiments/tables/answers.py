@@ -9,26 +9,26 @@ Topics without a relevant paper are included: answers should decline them. The l
 the topics for AUROC and for the risk-coverage curve. An answered topic is an error if none of its evidence is
 relevant.
 
-Topics are answered in the order of the likelihood. Coverage is the share of answered topics, and risk the
-share of errors among them (El-Yaniv & Wiener, JMLR 11, 2010). AURC is the mean risk over all coverages
-(Geifman, Uziel & El-Yaniv, ICLR 2019); less is better.
+A hint is a number or a name that the cited passages lack, and no verdict. A failed call of the model was
+replaced by statistics or quotation. Topics are answered in the order of the likelihood. Coverage is the share
+of answered topics, and risk the share of errors among them (El-Yaniv & Wiener, JMLR 11, 2010). AURC is the
+mean risk over all coverages (Geifman, Uziel & El-Yaniv, ICLR 2019); less is better.
 """
 
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, groupby
 from statistics import fmean
 from typing import Any
 
 from base.errors import InvalidCall
 from eval.accepted import contains_accepted, read_accepted
-from eval.answer_quality.judging import NOT_JUDGED, Judged, citation_scores, judge_name, judge_sentences
+from eval.answer_quality import NOT_JUDGED, Judged, citation_scores, judge_name, judge_sentences
 from eval.experiments.comparing import (
     ROWS,
     SECONDS,
-    Cell,
     Column,
     Comparison,
     Figure,
@@ -36,7 +36,6 @@ from eval.experiments.comparing import (
     Outcome,
     Panel,
     Record,
-    Table,
     mean,
     number,
 )
@@ -53,24 +52,6 @@ from retriever.queries.filters import Filters
 QUOTED = "quoted sentences"  # the system without a language model
 REMOVED = f"{QUOTED}, relevant papers removed"  # topics asked with and without their relevant papers
 COVERAGES = tuple(place / 10 for place in range(1, 11))
-MEASURES = (
-    "An answer is an error if no relevant paper is in its evidence, so always for topics without one.",
-    "Coverage: share of topics that are answered. Risk: share of these answers that are errors.",
-    (
-        "AUROC: probability that a topic with relevant papers has a higher likelihood than one without. "
-        "AURC: mean risk if the topics of highest likelihood are answered, over all coverages."
-    ),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """The decision on a topic, and whether an answer is an error; a missing likelihood counts as 0."""
-
-    likelihood: float
-    answered: bool
-    has_relevant: bool
-    error: bool
 
 
 def risks(confidence: Sequence[float], errors: Sequence[bool]) -> list[float]:
@@ -96,44 +77,29 @@ def risk_at(coverage: float, of: Sequence[float]) -> float:
     return of[max(1, math.ceil(coverage * len(of) - 1e-9)) - 1]
 
 
-def auroc(of: Sequence[Decision]) -> float | None:
+def auroc(answers: Sequence[Record]) -> float | None:
     """Return the AUROC of the likelihood; None if all topics have relevant papers, or none has."""
-    positive, negative = (_likelihoods(of, has_relevant) for has_relevant in (True, False))
-    return area_under_curve(positive, negative) if positive and negative else None
+    groups = [
+        [each["likelihood"] or 0.0 for each in answers if each["topic"] == kind] for kind in (True, False)
+    ]
+    return area_under_curve(*groups) if all(groups) else None
 
 
-def _likelihoods(of: Sequence[Decision], has_relevant: bool) -> list[float]:
-    return [each.likelihood for each in of if each.has_relevant == has_relevant]
+def _errors(answers: Sequence[Record]) -> list[bool]:
+    """Return whether each answer is an error: without relevant evidence."""
+    return [each["relevant_evidence"] == 0 for each in answers]
 
 
-def _risks(of: Sequence[Decision]) -> list[float]:
-    return risks([each.likelihood for each in of], [each.error for each in of])
+def _risks(answers: Sequence[Record]) -> list[float]:
+    return risks([each["likelihood"] or 0.0 for each in answers], _errors(answers))
 
 
-def abstention_tables(decided: Mapping[str, Sequence[Decision]]) -> tuple[Table, ...]:
-    """Return answered and declined topics, and AUROC, AURC, coverage and risk, by system."""
-    counts: list[tuple[Cell, ...]] = []
-    measures: list[tuple[Cell, ...]] = []
-    for name, of in decided.items():
-        groups = ([each.answered for each in of if each.has_relevant == kind] for kind in (True, False))
-        counts.append((name, *(n for group in groups for n in (len(group), sum(group), group.count(False)))))
-        wrong = [each.error for each in of if each.answered]
-        rates = (len(wrong) / len(of), mean_of_known(wrong))
-        measures.append((name, auroc(of), fmean(_risks(of)), *rates))
-    topics = ("topics with relevant papers", "answered", "declined", "topics without", "answered", "declined")
-    columns = ("AUROC", "AURC", "coverage", "risk")
-    return (
-        Table("Answered and declined topics", ("answers by", *topics), tuple(counts)),
-        Table("Likelihood of an answer, and risk of the answers", ("answers by", *columns), tuple(measures)),
-    )
-
-
-def risk_coverage_figure(decided: Mapping[str, Sequence[Decision]]) -> Figure:
+def risk_coverage_figure(decided: Mapping[str, Sequence[Record]]) -> Figure:
     """Draw the risk by coverage of each system; of quoted sentences alone if papers were removed for them."""
     removed = decided.get(REMOVED)
     shown = {QUOTED: removed} if removed else decided
     curves = {name: _risks(of) for name, of in shown.items()}
-    curves["best possible order"] = best_risks([each.error for each in shown[QUOTED]])
+    curves["best possible order"] = best_risks(_errors(shown[QUOTED]))
     lines = (Line(name, tuple(risk_at(place, of) for place in COVERAGES)) for name, of in curves.items())
     across, up = "coverage: share of topics answered", "risk: share of errors among the answers"
     return Figure(
@@ -151,13 +117,6 @@ HINTS = {
     "unit": "a number is there with another unit",
     "name": "a name or an abbreviation is not there",
 }
-DEFINITIONS = (
-    "Citation recall: share of the judged sentences that their citations support; mean over answers.",
-    "Citation precision: share of citations that support their sentence alone, or are needed for it.",
-    "Sentences in the words of a cited passage are supported; a model judges the others, or nobody.",
-    "With hints: sentences with a number or a name that the cited passages lack. Hints are no verdict.",
-    "Failed calls: topics for which a model call failed; statistics or quotation replaced it.",
-)
 
 
 class Answers(JudgedCall):
@@ -286,8 +245,8 @@ def _has(part: str) -> Column:
 
 
 MAIN: dict[str, Column] = {
-    "citation recall": lambda answers: citation_scores(_judged(answers)).recall,
-    "citation precision": lambda answers: citation_scores(_judged(answers)).precision,
+    "citation recall": lambda answers: citation_scores(_judged(answers))[0],
+    "citation precision": lambda answers: citation_scores(_judged(answers))[1],
     "right answers": mean("right"),
 }
 CITATIONS: dict[str, Column] = {
@@ -306,6 +265,20 @@ OF_HINTS: dict[str, Column] = {
     f"{code}: {meaning}": _sentences(lambda each, code=code: code in each["hints"])  # type: ignore[misc]
     for code, meaning in HINTS.items()
 }
+DECISIONS: dict[str, Column] = {
+    "topics with relevant papers": number("topic"),
+    "of them answered": number(lambda answer: answer["topic"] and answer["answered"]),
+    "declined": number(lambda answer: answer["topic"] and not answer["answered"]),
+    "topics without": number(lambda answer: not answer["topic"]),
+    "answered": number(lambda answer: not answer["topic"] and answer["answered"]),
+    "rightly declined": number(lambda answer: not answer["topic"] and not answer["answered"]),
+}
+LIKELIHOOD: dict[str, Column] = {
+    "AUROC": auroc,
+    "AURC": lambda answers: fmean(_risks(answers)),
+    "coverage": mean("answered"),
+    "risk": lambda answers: mean_of_known(_errors([each for each in answers if each["answered"]])),
+}
 EVIDENCE_COLUMNS: dict[str, Column] = {
     "topics": lambda answers: len(_with_evidence(answers)),
     "with a relevant paper in the evidence": _has("relevant_evidence"),
@@ -323,37 +296,23 @@ def summary(of: Results) -> Outcome:
     }
     model = of.materials.settings.generator.llm.model or ""
     judge = judge_name(model, "check") if call.model else ""
-    decided = {name: list(map(_decision, answers)) for name, answers in rows.items()}
-    asked = [each for each in zip(topics, rows[QUOTED], strict=True) if "removed" in each[0]]
-    if asked:
-        removed = ({**topic["removed"], "topic": False, "relevant_evidence": 0} for topic, _ in asked)
-        decided[REMOVED] = [*(_decision(answer) for _, answer in asked), *map(_decision, removed)]
-    areas = {
-        f"AUROC, {name}": area
-        for name, of_system in decided.items()
-        if (area := auroc(of_system)) is not None
-    }
-    return Outcome(
-        (
-            Comparison("Citations of the answers", "answers by", CITATIONS, judge=judge, main=MAIN).table(
-                rows
-            ),
-            Comparison("Sentences with each hint", "answers by", OF_HINTS).table(rows),
-            *abstention_tables(decided),
-            Comparison(
-                "Evidence of answered topics that have relevant papers", "answers by", EVIDENCE_COLUMNS
-            ).table(rows),
-        ),
-        (risk_coverage_figure(decided),),
-        (*DEFINITIONS, *MEASURES, *_notes(of, model)),
-        areas,
+    decided, asked = (
+        dict(rows),
+        [each for each in zip(topics, rows[QUOTED], strict=True) if "removed" in each[0]],
     )
-
-
-def _decision(answer: Record) -> Decision:
-    """Return the decision of a system; an answer without relevant evidence is an error."""
-    wrong = answer["relevant_evidence"] == 0
-    return Decision(answer["likelihood"] or 0.0, answer["answered"], answer["topic"], wrong)
+    if asked:
+        removed = [{**topic["removed"], "topic": False, "relevant_evidence": 0} for topic, _ in asked]
+        decided[REMOVED] = [*(answer for _, answer in asked), *removed]
+    likelihood = "Likelihood of an answer, and risk of the answers"
+    evidence = "Evidence of answered topics that have relevant papers"
+    tables = (
+        Comparison("Citations of the answers", "answers by", CITATIONS, judge=judge, main=MAIN).table(rows),
+        Comparison("Sentences with each hint", "answers by", OF_HINTS).table(rows),
+        Comparison("Answered and declined topics", "answers by", DECISIONS).table(decided),
+        Comparison(likelihood, "answers by", LIKELIHOOD, main={"AUROC": auroc}).table(decided),
+        Comparison(evidence, "answers by", EVIDENCE_COLUMNS).table(rows),
+    )
+    return Outcome(tables, (risk_coverage_figure(decided),), tuple(_notes(of, model)))
 
 
 def _notes(of: Results, model: str) -> Iterator[str]:

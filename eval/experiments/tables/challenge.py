@@ -16,13 +16,11 @@ without relevant documents in the CSV are answered, and not measured.
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from statistics import fmean
 from typing import Annotated, Any
 
 from base.calls import described
 from eval.experiments import challenge_files as files
-from eval.experiments.challenge_files import ChallengeAnswer
 from eval.experiments.comparing import SECONDS, Outcome, Record, Table
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult
 from eval.experiments.materials import (
@@ -83,13 +81,13 @@ async def answer_of_topic(topic: Topic) -> TopicResult:
     hits = (await search(materials.index, request, topic.settings)).hits
     seconds = time.perf_counter() - started
     relevant, language = materials.own[1][topic.query_id].relevant, language_of(topic.question)
-    written = ChallengeAnswer.of(answered.answer, topic.question)
+    written = files.answer_parts(answered.answer, topic.question)
     answer = files.without_signs(written)
     text = files.laid_out(answer, language)
     citing, sentences = citing_sentences(answered, relevant)
     record = {
         "documents": [document_of(hit) for hit in hits],
-        "answer": asdict(answer),
+        "answer": answer,
         "text": text,
         "in form": files.laid_out(written, language) == text,
         "written_by": answered.answer.written_by,

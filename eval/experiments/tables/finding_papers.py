@@ -59,7 +59,7 @@ async def lists_of_topic(topic: Topic) -> TopicResult:
     lists[METHOD] = await _by_method(asked)
     for name, in_index in ((FIND, True), *([(FIND_IN_SOURCES, False)] if declared else [])):
         found = await asked.find(in_index=in_index)
-        lists[name] = asked.ids((ranked.known.paper for ranked in found.papers), own_id=in_index)
+        lists[name] = asked.ids(ranked.known.paper for ranked in found.papers)
         failures += failures_of(found.step)
     rows = {name: None if ids is None else asked.counts(ids) for name, ids in lists.items()}
     rankings = {name: finding.ranking_of(ids) for name, ids in lists.items() if ids is not None}
@@ -84,8 +84,7 @@ async def _by_queries(
             try:
                 if form in forms:
                     papers = await query_list(source, forms[form][source.kind], _requested(topic), filters)
-                    ids = topic.ids(papers, own_id=place == INDEX)
-                    lists[f"{place}, {form}"] = ids[: topic.topic.call.k]
+                    lists[f"{place}, {form}"] = topic.ids(papers)[: topic.topic.call.k]
             except SourceFailed as error:
                 failures.append(str(error))
     return lists
@@ -137,7 +136,7 @@ async def _by_method(asked: FindingTopic) -> list[str]:
     ranked = await rank(topic.materials.index, request, topic.settings)
     papers = await asked.index.sources[0].source.papers([paper_id for paper_id, _ in ranked.hits])
     found = (papers[paper_id] for paper_id, _ in ranked.hits if paper_id in papers)
-    return asked.ids(found, own_id=True)[: topic.call.k]
+    return asked.ids(found)[: topic.call.k]
 
 
 def _requested(topic: FindingTopic) -> int:

@@ -110,8 +110,4 @@ def summary(of: Results) -> Outcome:
     return Outcome((table,), notes=notes)
 
 
-EXPERIMENT = Experiment(
-    StrategyCall,
-    treatments_of_topic,
-    summary,
-)
+EXPERIMENT = Experiment(StrategyCall, treatments_of_topic, summary)

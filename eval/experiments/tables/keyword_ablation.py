@@ -159,8 +159,4 @@ def summary(of: Results) -> Outcome:
     return Outcome((table.table(rows),), notes=(f"Differences are to the first row; {TESTED}",))
 
 
-EXPERIMENT = Experiment(
-    KeywordAblation,
-    variants_of_topic,
-    summary,
-)
+EXPERIMENT = Experiment(KeywordAblation, variants_of_topic, summary)

@@ -14,8 +14,7 @@ from typing import Any
 
 from base.calls import Flag, Section
 from eval.accepted import contains_accepted
-from eval.answer_quality.judging import judge_answer, judge_name
-from eval.answer_quality.rouge import rouge_l
+from eval.answer_quality import judge_answer, judge_name, rouge_l
 from eval.collection import PaperQuestion, read_query_lines
 from eval.experiments.comparing import (
     SECONDS,

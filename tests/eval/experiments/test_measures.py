@@ -144,12 +144,7 @@ def test_a_record_is_judged_by_any_of_its_identifiers(found, expected):
     assert JUDGED.relevant == {"first", "second"}
 
 
-def test_a_record_of_the_index_is_judged_by_its_id_alone_if_the_index_holds_the_judged_paper():
-    judged = JudgedPapers.of({"first": 1}, {"first": FIRST}, held={"first"})
-    same_title = paper("second", title=FIRST.title)
-    assert judged.judged_id(same_title) is None
-    assert judged.judged_id(same_title, own_id=False) == "first"
-    assert JUDGED.judged_id(paper("second"), own_id=False) is None  # an id of another source
+def test_further_records_of_a_paper_are_left_out():
     assert JUDGED.known_ids([FIRST, paper("other"), paper("W1", title=FIRST.title)]) == ["first", "other"]
 
 

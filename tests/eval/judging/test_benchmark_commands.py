@@ -16,9 +16,9 @@ from click.testing import CliRunner
 from base.errors import FileBusy, InvalidCall
 from eval.collection import read_qrels, read_topics
 from eval.errors import BadBenchmark, BadTopics
+from eval.judging import command as benchmark
 from eval.judging import pooling
 from eval.judging.benchmark import FILE, Benchmark, adding
-from eval.judging.commands import benchmark
 from eval.judging.stages import automatic_stages, final_grades
 from generator.errors import ModelFailed, ModelNotConfigured
 from retriever.errors import BadFilter, SourceFailed

@@ -1,4 +1,4 @@
-"""Judgements of answers: accuracy, and citation recall and precision.
+"""Quality of answers: overlap with reference texts, and judgements by a language model.
 
 Citation recall and precision are defined by ALCE (Gao, Yen, Yu & Chen, EMNLP 2023, section 3). A sentence has
 recall 1 if its cited passages, read together, support it. A citation has precision 1 if the sentence has
@@ -9,25 +9,38 @@ supported, one without citations unsupported. A language model judges the others
 
 For accuracy the language model compares an answer with reference texts, by the rubric of the prompt
 `accuracy`. A failed judgement counts neither as correct nor as incorrect. Prompts have versions.
+
+ROUGE-L is the F1 of precision and recall of the longest common subsequence of tokens (C.-Y. Lin, ROUGE: a
+package for automatic evaluation of summaries, 2004, section 3.1, with β = 1). For English texts it equals
+`rougeL` of the library rouge-score 0.1.2, which keeps only the letters a to z and digits. If one of two texts
+is Korean, the tokens of both are those of the analyzer `korean`: morphemes without particles, endings and
+punctuation, and English words in lower case.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from statistics import fmean
+from threading import Lock
 from typing import Annotated, Literal, TypeAlias, TypedDict
 
 from pydantic import BaseModel, StringConstraints
+from rapidfuzz.distance import LCSseq
 
 from eval.statistics import mean_of_known
 from generator.answers.answer import Sentence, cited_passages
 from generator.answers.judging import MOST_CLAIMS, Claim, check_step
 from generator.checking import Check, check_sentence
 from generator.errors import ModelFailed
-from generator.llm import LanguageModel, Reply
+from generator.llm import LanguageModel
 from generator.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.tracing import Step
+from indexer.analysis import Analyzer, make_analyzer
+from indexer.analysis.porter import porter_stem
 from indexer.corpora.papers import Language, language_of
 from indexer.files.schema import StoredPassage
 
@@ -48,14 +61,6 @@ class Judged(TypedDict):
     verdict: Verdict
     precise: list[bool | None]
     hints: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class CitationScores:
-    """Means over answers; None if none of their sentences or citations was judged."""
-
-    recall: float | None
-    precision: float | None
 
 
 def parts_of(citations: Citations) -> list[Citations]:
@@ -93,11 +98,11 @@ def _without(citations: Citations, citation: str) -> Citations:
     return tuple(each for each in citations if each != citation)
 
 
-def citation_scores(answers: Sequence[Sequence[Judged]]) -> CitationScores:
+def citation_scores(answers: Sequence[Sequence[Judged]]) -> tuple[float | None, float | None]:
     """Return the means of recall and precision over answers, given as the judged sentences of each.
 
     Within an answer recall is the mean over its sentences, and precision the mean over all its citations, 0
-    without citations. Sentences and citations that were not judged are left out.
+    without citations. Sentences and citations that were not judged are left out; without any, a mean is None.
     """
     recalls, precisions = [], []
     for sentences in answers:
@@ -110,7 +115,7 @@ def citation_scores(answers: Sequence[Sequence[Judged]]) -> CitationScores:
             precisions.append(fmean(known))
         elif sentences and not citations:
             precisions.append(0.0)
-    return CitationScores(mean_of_known(recalls), mean_of_known(precisions))
+    return mean_of_known(recalls), mean_of_known(precisions)
 
 
 async def judge_sentences(
@@ -169,10 +174,21 @@ class Judgement:
 async def judge_answer(
     question: str, references: Sequence[str], answer: str, model: LanguageModel
 ) -> Judgement:
-    """Return the model's verdict on an answer; "not judged", with the error, if the call fails."""
+    """Return the model's verdict on an answer, in the language of the question.
+
+    It is "not judged", with the error, if the call fails.
+    """
     parent = Step("accuracy")
-    judgement = await judge_step(question, references, answer).run(parent, model)
-    return judgement or Judgement("not judged", parent.children[-1].error)
+    step: ModelStep[GradedAnswer, Judgement] = ModelStep(
+        "accuracy",
+        load_prompt("accuracy", language_of(question)),
+        {"references": references, "question": question, "answer": answer},
+        GradedAnswer,
+        read=lambda reply: Judgement(reply.value.verdict, reply.value.reason),
+        fallback="not judged",
+        inputs={"question": question},
+    )
+    return await step.run(parent, model) or Judgement("not judged", parent.children[-1].error)
 
 
 def judge_name(model: str, prompt: str) -> str:
@@ -181,18 +197,40 @@ def judge_name(model: str, prompt: str) -> str:
     return f"{model}, prompts {prompt}.en version {english} and {prompt}.ko version {korean}"
 
 
-def judge_step(question: str, references: Sequence[str], answer: str) -> ModelStep[GradedAnswer, Judgement]:
-    """Return the step that asks for a verdict, in the language of the question."""
+NO_TOKEN = re.compile(r"[^a-z0-9]+")
+STEMMED = 3  # longer words are stemmed, as in rouge-score
+ANALYZING = Lock()  # an analyzer serves one thread at a time
 
-    def read(reply: Reply[GradedAnswer]) -> Judgement:
-        return Judgement(reply.value.verdict, reply.value.reason)
 
-    return ModelStep(
-        "accuracy",
-        load_prompt("accuracy", language_of(question)),
-        {"references": references, "question": question, "answer": answer},
-        GradedAnswer,
-        read=read,
-        fallback="not judged",
-        inputs={"question": question},
-    )
+def rouge_l(answer: str, references: Iterable[str], *, stem: bool = False) -> float:
+    """Return the highest ROUGE-L F1 of an answer and a reference, 0 to 1; 0 without references.
+
+    `stem` stems English words of more than three letters by Porter's stemmer; that of rouge-score is another
+    variant, which differs in a few words, such as *dying*.
+    """
+    scores = [0.0]
+    for reference in references:
+        korean = "ko" in (language_of(answer), language_of(reference))
+        written, expected = (
+            korean_tokens(text) if korean else english_tokens(text, stem=stem) for text in (answer, reference)
+        )
+        common = LCSseq.similarity(written, expected)
+        scores.append(2 * common / (len(written) + len(expected)) if common else 0.0)
+    return max(scores)
+
+
+def english_tokens(text: str, *, stem: bool = False) -> list[str]:
+    """Return the tokens of rouge-score: words of a to z and 0 to 9, lowercase."""
+    words = [word for word in NO_TOKEN.split(text.lower()) if word]
+    return [porter_stem(word) if len(word) > STEMMED else word for word in words] if stem else words
+
+
+def korean_tokens(text: str) -> list[str]:
+    """Return the terms of the analyzer `korean` with compounds split, as an index has them."""
+    with ANALYZING:
+        return [token[0] for token in _analyzer().analyze(unicodedata.normalize("NFC", text))]
+
+
+@cache
+def _analyzer() -> Analyzer:
+    return make_analyzer("korean")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eval.accepted import contains_accepted
-from eval.answer_quality.rouge import korean_tokens, rouge_l
+from eval.answer_quality import korean_tokens, rouge_l
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import asyncio
 import httpx
 import pytest
 
-from eval.answer_quality.judging import (
+from eval.answer_quality import (
     Judged,
     Judgement,
     Verdict,
@@ -167,5 +167,4 @@ def test_a_citation_that_neither_supports_nor_is_needed_is_not_precise(citations
     ],
 )
 def test_the_scores_are_means_over_answers_and_their_judged_sentences(answers, recall, precision):
-    scores = citation_scores(answers)
-    assert [scores.recall, scores.precision] == pytest.approx([recall, precision])
+    assert citation_scores(answers) == pytest.approx((recall, precision))

@@ -1,1 +1,0 @@
-"""Quality of answers: overlap with reference texts, accepted strings, and judgements by a language model."""
