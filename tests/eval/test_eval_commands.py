@@ -174,7 +174,7 @@ def test_strategies_of_a_model_and_the_files_as_they_were_read_stand_in_the_mani
         ("topics.tsv", ""),
         ("link", ""),
         ("run", ""),  # its manifest
-        *(("kept", variable) for variable in ("SYNONYMS", "CACHE__FILE", "LLM__TOKENIZER")),
+        *(("kept", variable) for variable in ("SYNONYMS", "CACHE__FILE")),
     ],
 )
 def test_what_a_run_reads_is_not_written_over(call, tmp_path, monkeypatch, out, variable):
