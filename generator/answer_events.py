@@ -13,7 +13,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from base.notes import NoteCodes, note_codes
-from generator.answers.answer import Sentence, SentencesSoFar
+from generator.answers.answer import Sentence
 from generator.checking import Check, Hint
 from generator.llm import LanguageModel
 from generator.pipeline import AskResult, EvidenceHit, answer_question, evidence_records
@@ -174,7 +174,7 @@ def _next_state(known: _State, event: StepEvent) -> _State:
         case SearchResult(keywords=keywords, strategy=strategy) as made:
             notes = tuple(step.all_notes())
             return replace(known, keywords=keywords, strategy=strategy, search=made, notes=notes)
-        case SentencesSoFar(sentences=sentences):
+        case tuple() as sentences:  # of an unfinished answer, or of one that a judge has not checked yet
             return replace(known, sentences=sentences)
     again = known.again
     if step.name == "answer" and event.kind == "finished" and step.fallback:

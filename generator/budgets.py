@@ -5,13 +5,11 @@ within the budget. The reservation is corrected when the call ends; retries and 
 """
 
 import asyncio
-import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 
-from base.errors import InvalidCall
 from base.notes import Note
 
 
@@ -37,12 +35,6 @@ class Budget:
     tokens: int | None = None
     seconds: float | None = None
     papers: int | None = None
-
-    def __post_init__(self) -> None:
-        """Check the limits; raises InvalidCall."""
-        for part, limit in asdict(self).items():
-            if limit is not None and not 0 <= limit < math.inf:
-                raise InvalidCall(f"a budget of {limit} {part} is invalid; give a number of at least 0")
 
 
 class BudgetSpent(Exception):

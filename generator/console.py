@@ -197,7 +197,8 @@ def step_lines(step: Mapping[str, Any], depth: int = 0) -> list[str]:
     parts += _call_parts(step.get("model_call") or {})
     lines = [f"{step['name']}: {'; '.join(parts)}"]
     if output is not None:
-        lines += [INDENT + line for line in OUTPUT_LINES.get(step["name"], _as_json)(output)]
+        formatted = _search_lines(output) if step["name"] == "search" else [_as_json(output)]
+        lines += [INDENT + line for line in formatted]
     lines = [INDENT * depth + line for line in lines]
     for inner in step["steps"]:
         lines += step_lines(inner, depth + 1)
@@ -211,38 +212,18 @@ def _call_parts(call: Mapping[str, Any]) -> list[str]:
         parts.append(f"{call['prompt_tokens']} + {call['completion_tokens']} tokens")
     if call.get("attempts"):
         parts.append(f"{call['attempts']} requests" + (", repaired" if call.get("repaired") else ""))
-    if times := call.get("milliseconds"):
-        parts.append(", ".join(f"{name.replace('_', ' ')} {spent:.0f} ms" for name, spent in times.items()))
     cuts = (call.get("context") or {}).get("shortened", ())
     return parts + [
         f"{cut['passage_id']} cut to {cut['characters']} of {cut['of']} characters" for cut in cuts
     ]
 
 
-def _as_json(output: Any) -> list[str]:
+def _as_json(output: Any) -> str:
     text = json.dumps(output, ensure_ascii=False)
-    return [text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"]
-
-
-def _strategy_lines(output: Any) -> list[str]:
-    lists = {name: value for name, value in output.items() if value and name != "origin"}
-    return [f"{name} {_as_json(value)[0]}" for name, value in lists.items()]
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"
 
 
 def _search_lines(output: Any) -> list[str]:
     keywords = ", ".join(f"{keyword['text']} ({keyword['weight']})" for keyword in output["keywords"])
     queries = [f"{query['hits']:>3}  {query['query']}" for query in output["queries"]]
     return [f"keywords {keywords}", *queries]
-
-
-def _answer_line(output: Any) -> list[str]:
-    return [f"{output['title']} ({len(output['sentences'])} sentences)"]
-
-
-# Formatters of step outputs by step name; other outputs are shown as JSON.
-OUTPUT_LINES: dict[str, Callable[[Any], list[str]]] = {
-    **dict.fromkeys(("strategy", "keywords"), _strategy_lines),
-    "search": _search_lines,
-    "answer": _answer_line,
-    "quotation": _answer_line,
-}

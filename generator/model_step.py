@@ -45,7 +45,7 @@ class FromModel(Generic[T]):
 
     value: T
     reply: Reply[Any]
-    prompt_versions: Mapping[str, int]
+    prompt_versions: Mapping[str, int | str]
     prompt: FittedPrompt | None = None  # of calls with passages
 
     def call_record(self) -> dict[str, Any]:
@@ -161,7 +161,8 @@ class ModelStep(Generic[R, T]):
             reply = await ask(self._messages())
         else:
             fitted, reply = await self._ask_with_passages(self.passages, ask, model, limit)
-        versions = {"prompt_version": self.prompt.version, **self.further_versions}
+        versions: dict[str, int | str] = {"prompt": f"{self.prompt.name}.{self.prompt.language}"}
+        versions |= {"prompt_version": self.prompt.version, **self.further_versions}
         try:
             return FromModel(self.read(reply), reply, versions, fitted)
         except UnusableReply as unusable:

@@ -98,13 +98,6 @@ class Sentence(Recordable):
 
 
 @dataclass(frozen=True, slots=True)
-class SentencesSoFar:
-    """Sentences of an unfinished answer, or of a complete one before a judge has checked it."""
-
-    sentences: tuple[Sentence, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Answer(Recordable):
     """A cited answer; if it `abstained`, the evidence is the papers nearest to the question."""
 
@@ -142,6 +135,30 @@ class Answer(Recordable):
         if name == "introduction" and self.statement:
             return f"{self.statement} {text}".strip()
         return text
+
+    def as_text(self) -> str:
+        """Format the answer: citations in square brackets, checks in round ones, quotations as a list."""
+        headings = HEADINGS[_of(self.language)]
+        lines = [quoted(self.title) + self._check_word(self.title_check)]
+        if self.statement:
+            lines += ["", self.statement]
+        if passages := self._written("passages"):
+            lines += ["", *(f"- {passage}" for passage in passages)]
+        for name in SECTIONS:
+            if sentences := self._written(name):
+                lines += ["", headings[name], *sentences]
+        return "\n".join(lines)
+
+    def _written(self, section: Section) -> list[str]:
+        return [
+            cited(sentence.text, ", ".join(sentence.citations)) + self._check_word(sentence.check)
+            for sentence in self.sentences
+            if sentence.section == section
+        ]
+
+    def _check_word(self, check: Check | None) -> str:
+        words = CHECK_WORDS[_of(self.language)]
+        return f" ({words[check]})" if check in words else ""
 
 
 def quoting_answer(language: Language, sentences: Sequence[Sentence]) -> Answer:

@@ -4,11 +4,11 @@ Scripts and notebooks call `find_papers`; callers with open sources await `find_
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from base.errors import InvalidCall
 from base.logs import request_id
@@ -21,11 +21,10 @@ from generator.finding.agents.refchain import follow
 from generator.finding.agents.reranking import RankedPaper, rerank
 from generator.finding.agents.retrieval import retrieve
 from generator.finding.agents.understanding import understand
-from generator.finding.calls import FILTERS, FindCall, FindRequest, Wording
+from generator.finding.calls import FILTERS, FindCall, FindRequest
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState, FindResources, SearchQuery
 from generator.llm import LanguageModel
-from generator.prompts import load_prompt
 from generator.request import Settings
 from generator.tracing import Listener, Step
 from indexer.glossary.storage import Glossary
@@ -141,23 +140,6 @@ async def find_in_sources(
 
 
 # The loop
-
-# Names of each agent's prompts, without the language; `judgement` uses the prompt of the requested wording.
-PROMPTS: Mapping[str, tuple[str, ...]] = {
-    "understanding": ("understanding",),
-    "query-writing": ("query_writing",),
-    "judgement": ("judgement_brief", "judgement_complex"),
-    "evolver": ("evolver",),
-    "reranking": ("reranking", "reranking_time"),
-}
-
-
-def agent_prompts(request: FindRequest) -> dict[str, int]:
-    """Return the versions of the prompts that a search may use: {"evolver.en": 2, …}."""
-    names = [name for agent, of in PROMPTS.items() if request.does(agent) for name in of]
-    others = {f"judgement_{wording}" for wording in get_args(Wording) if wording != request.judge}
-    read = [load_prompt(name, request.language) for name in names if name not in others]
-    return {f"{prompt.name}.{prompt.language}": prompt.version for prompt in read}
 
 
 async def find_in_steps(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 from pydantic import BaseModel
 
 from base.untrusted import one_line, read_json
-from generator.errors import ModelAnswerInvalid, ModelFailed, ModelNotConfigured
+from generator.errors import SERVER_ERROR, ModelAnswerInvalid, ModelFailed, ModelNotConfigured
 from generator.llm.client import Client, Completion, Limit, now
 from generator.llm.reading import UnreadableAnswer, json_schema, read_answer
 from generator.llm.recording import Call, Recording
@@ -75,7 +75,6 @@ class Reply(Generic[T]):
 class Growth:
     """The text of an answer received so far; a retry or repair starts with an empty text."""
 
-    stage: str  # the call's name: keywords, answer
     text: str
     pieces: int  # about the number of tokens, including reasoning
 
@@ -164,7 +163,7 @@ class LanguageModel(Client):
 
         def show(text: str, pieces: int) -> None:
             if on_text:
-                on_text(Growth(name, text, pieces))
+                on_text(Growth(text, pieces))
 
         async def ask(more: Sequence[Message] = ()) -> tuple[T | None, str]:
             """Return the value of an answer, or the complaint about an unreadable one."""
@@ -238,6 +237,8 @@ class LanguageModel(Client):
             self.circuit.check()
             seconds = limit.or_sooner(min(CONTEXT_S, self.settings.timeout_s), "timeout_s").left
             response = await self.exchange("GET", url, None, seconds)
+            if response.status_code >= SERVER_ERROR:
+                raise self.refusal_of(response, response.content, url)
             tokens = context_of_model(response.content, str(self.settings.model))
             return Completion(text=str(tokens), model=str(self.settings.model))
 

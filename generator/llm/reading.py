@@ -176,27 +176,19 @@ def numbers_in(text: str) -> list[int]:
 
 def objects_in(text: str) -> tuple[list[dict[str, Any]], str]:
     """Return the JSON objects of a text in order, and the fault of the first invalid one."""
-    text = text.strip()
-    if text.startswith("{"):  # the whole text first, since a string in it may contain a thinking tag
-        [*found], broken = _scan(text)
-        if len(found) == 1 and not broken and found[0][1] == len(text):
-            return [found[0][0]], ""
-    text = without_thoughts(text)
-    found, broken = _scan(text)
-    if not found and "{" in text:
-        found, _ = _scan(TRAILING_COMMA.sub(r"\1", text[text.index("{") :]))
-    return [decoded for decoded, _ in found], broken
-
-
-def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], str]:
-    """Return the objects of a text with their ends, and the fault of the first invalid one."""
-    found, broken, end = list[tuple[dict[str, Any], int]](), "", 0
+    with suppress(ValueError, RecursionError):
+        if isinstance(
+            whole := DECODER.decode(text.strip()), dict
+        ):  # a string in it may contain a thinking tag
+            return [whole], ""
+    text = TRAILING_COMMA.sub(r"\1", without_thoughts(text))
+    found, broken, end = list[dict[str, Any]](), "", 0
     for _ in range(BRACES_TRIED):
         if (start := text.find("{", end)) < 0:
             break
         try:
             decoded, end = DECODER.raw_decode(text, start)
-            found.append((decoded, end))
+            found.append(decoded)
             continue
         except json.JSONDecodeError as error:
             fault = f"not JSON: {error.msg} at character {error.pos - start}"

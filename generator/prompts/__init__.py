@@ -50,13 +50,9 @@ class Prompt:
             InvalidPrompt: a value is missing, or the prompt has no such variable.
         """
         variables = self.variables
-        for problem, names in (
-            ("needs", variables - values.keys()),
-            ("does not ask for", values.keys() - variables),
-        ):
-            if names:
-                listed = ", ".join(sorted(names))
-                raise InvalidPrompt(f"prompt {self.name}.{self.language} {problem} {listed}")
+        if variables != values.keys():
+            needed, given = ", ".join(sorted(variables)), ", ".join(sorted(values))
+            raise InvalidPrompt(f"prompt {self.name}.{self.language} needs {needed}, and got {given}")
         marks = _marks(variables)
         rendered = {name: _fence(name, values[name], marks) for name in variables}
         return Template(self.text).substitute(rendered)

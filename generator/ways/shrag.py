@@ -10,8 +10,6 @@ from base.logs import get_logger
 from base.notes import Note
 from generator.answers.answer import (
     Answer,
-    Sentence,
-    SentencesSoFar,
     WayResult,
     with_unknown_words,
 )
@@ -106,9 +104,6 @@ async def answer_step(
     terms = await searched_terms(result, index, resources.settings.retriever)
     exclusions = terms.exclusions if terms else ()
 
-    def publish(sentences: tuple[Sentence, ...]) -> None:
-        parent.publish(SentencesSoFar(sentences))
-
     async def quotation() -> Answer:
         evidence = [passage.passage_id for passage in passages]
         with parent.step("quotation", evidence=evidence) as step:
@@ -127,7 +122,7 @@ async def answer_step(
         [hit.passage for hit in hits_near_best(result)],
         index,
         exclusions=exclusions,
-        on_sentences=publish if parent.listener else None,
+        on_sentences=parent.publish if parent.listener else None,
         form=form,
     )
     answer = await writing.run(parent, resources.model)

@@ -33,5 +33,5 @@ def test_growing_text_is_shown_on_a_terminal_and_nowhere_else(monkeypatch, capsy
     monkeypatch.setenv("FORCE_COLOR", "1")
     with live_progress() as listener, Step("ask", listener=listener).step("answer") as step:
         assert step.on_text
-        step.on_text(Growth("answer", '{"title": "A\\u001b[31m river', 7))
+        step.on_text(Growth('{"title": "A\\u001b[31m river', 7))
     assert "answer: 7 tokens  A [31m river" in capsys.readouterr().err

@@ -17,7 +17,6 @@ from tests.generator.language_model import (
     Scripted,
     answers_nothing,
     events,
-    piece,
     says,
     served,
     settings,
@@ -160,18 +159,11 @@ def test_a_model_that_the_settings_do_not_name_is_refused(given, there_are):
         AskCall(question=KOREAN, model="other").request(given)
 
 
-DIED = {"error": {"message": "EngineCore died", "code": 500}}
 FAULTS: dict[str, tuple[list[httpx.Response | Exception], str]] = {
-    "half a JSON": (
-        [streams(*events('{"title": "회복'))] * 2,
-        "gave no valid 'answer' answer after one repair",
-    ),
-    "a refusal": ([says(None, refusal="No.")], "declined: No. Rephrase the question"),
     "a stream that breaks off": (
         [streams(*events(ANSWER)[:9])],
         "the stream ended without [DONE], after 8 pieces",
     ),
-    "an error in a stream": ([streams(piece("{"), DIED)], "EngineCore died"),
     "429 for long": (
         [httpx.Response(429, headers={"Retry-After": "3600"})],
         "It asks for a pause of 3,600 s, more than is left of 240 s (SHRAG_LLM__ANSWER_S).",

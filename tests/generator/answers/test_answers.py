@@ -1,4 +1,4 @@
-"""An answer as a record, and as a document with references in a style."""
+"""An answer as a record, as text, and as a document with references in a style."""
 
 import pytest
 
@@ -6,6 +6,19 @@ from base.documents.formats import DOCUMENT_FORMATS
 from generator.answers.answer import Answer, Sentence, no_answer, quoting_answer
 from generator.answers.cited_answer import cited_document, with_citation
 
+CHECKED = Answer(
+    title="Slowing thermal runaway",
+    sentences=(
+        Sentence("Aerogel slows the spread.", "introduction", ("B1", "B2"), "supported"),
+        Sentence("It took 14 minutes.", "body", ("B1",), "supported"),
+        Sentence("It took 99 minutes.", "body", ("B2",), "unsupported"),
+        Sentence("확산이 느려졌다.", "body", ("B3",), "not checked"),
+        Sentence("Nobody knows more.", "conclusion", (), "unsupported"),
+    ),
+    language="en",
+    written_by="tiny-writer",
+    abstained=False,
+)
 QUOTING = quoting_answer(
     "en",
     [
@@ -15,11 +28,34 @@ QUOTING = quoting_answer(
 )
 
 
+def test_text_has_headings_citations_and_checks():
+    assert CHECKED.as_text() == (
+        "Slowing thermal runaway\n"
+        "\n"
+        "Introduction\n"
+        "Aerogel slows the spread. [B1, B2]\n"
+        "\n"
+        "Main body\n"
+        "It took 14 minutes. [B1]\n"
+        "It took 99 minutes. [B2] (unsupported)\n"
+        "확산이 느려졌다. [B3] (not checked)\n"
+        "\n"
+        "Conclusion\n"
+        "Nobody knows more. (unsupported)"
+    )
+
+
 def test_quoted_sentences_are_a_list_without_sections():
     record = QUOTING.as_record()
     assert (record["introduction"], record["body"], record["conclusion"]) == ("", "", "")
     first = {"text": "Aerogel slows the spread.", "section": "passages", "citations": ["B1"]}
     assert record["sentences"][0] == first | {"check": "quoted", "hints": []}
+    assert QUOTING.as_text() == (
+        "Passages that may help\n"
+        "\n"
+        "- Aerogel slows the spread. [B1] (quoted)\n"
+        "- 확산이 느려졌다. [B3] (quoted)"
+    )
 
 
 PADDY = {"title": "Drying", "authors": ["Boram Jang"], "year": 2023, "journal": "Paddy", "lang": "en"}
