@@ -30,7 +30,6 @@ from indexer.glossary.pairs import (
     korean_tokens,
     term_language,
     term_tokens,
-    with_targets,
 )
 
 GENERAL = Path(__file__).with_name("general.tsv")
@@ -130,19 +129,11 @@ def _entry(line: str) -> Entry:
 
 def _analysed(entries: Iterable[Entry], source: Source, analyzer: Analyzer) -> Iterator[Pair]:
     """Yield the pairs with tokens left on both sides after analysis."""
-    pairs = (
-        Pair(
-            korean,
-            english,
-            korean_tokens(korean, analyzer),
-            term_tokens(english, analyzer),
-            0,
-            (source,),
-            target,
-        )
-        for korean, english, target in entries
-    )
-    return with_targets(pair for pair in pairs if pair.has_tokens)
+    for korean, english, target in entries:
+        sides = korean_tokens(korean, analyzer), term_tokens(english, analyzer)
+        pair = Pair(korean, english, *sides, 0, (source,), target)
+        if pair.has_tokens:
+            yield pair
 
 
 @lru_cache(CACHED_ANALYSES)
