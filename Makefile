@@ -87,14 +87,14 @@ format: install-quick  ## format the code and apply the fixes of the linter
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-reference: install-dev  ## write docs/reference/cli.md, settings.md and build/api.md from the code
+reference: install-dev  ## write docs/reference/cli.md and settings.md from the code
 	$(BIN)/python -m tests.reference
 
 bench-server: install-server  ## measure the server: added latency, load limits, shutdown
 	$(BIN)/python -m benchmarks.server
 
-bench: install  ## measure indexing and searching on a generated corpus
-	$(BIN)/python -m benchmarks
+bench: install  ## measure a build, an update and searches of generated records
+	$(BIN)/python -m benchmarks.sizing
 
 # Pins that still fit are kept; LOCK_FLAGS=--upgrade renews them all.
 UV := uv==0.13.9

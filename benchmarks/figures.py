@@ -1,17 +1,17 @@
-"""Measured figures with their bars, times of calls, and the machine."""
+"""Measured figures with their bars, and the machine."""
 
 import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import wraps
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -26,6 +26,8 @@ def _resolved(context: click.Context, _: click.Parameter, home: Path | None) -> 
     """Return the folder of the option, or a temporary one for the time of the command."""
     return (home or Path(context.with_resource(TemporaryDirectory(prefix="shrag-bench-")))).resolve()
 
+
+KILOBYTE, GIGABYTE = 1024, 10**9
 
 home_option = click.option(
     "--home",
@@ -112,29 +114,11 @@ def machine() -> dict[str, str | int | float]:
     }
 
 
-T = TypeVar("T")
-Seconds = dict[str, list[float]]  # times of each variant, one per input
-
-
 def seconds_of(work: Callable[[], object]) -> float:
     """Return the duration of a call."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
-
-
-def measure_in_turn(ways: Mapping[str, Callable[[T], object]], inputs: Sequence[T]) -> Seconds:
-    """Return the seconds of each variant for each input.
-
-    The order of variants alternates, so that other load affects all of them.
-    """
-    names = list(ways)
-    seconds: Seconds = {name: [] for name in names}
-    for number, given in enumerate(inputs):
-        for place in range(len(names)):
-            name = names[(number + place) % len(names)]
-            seconds[name].append(seconds_of(partial(ways[name], given)))
-    return seconds
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -150,17 +134,3 @@ def latencies(part: str, name: str, seconds: Sequence[float], *bars: float | Non
         Figure(part, f"{name}, p50", 1000 * median(seconds), "ms", median_bar),
         Figure(part, f"{name}, p95", 1000 * percentile(seconds, 0.95), "ms", high_bar),
     ]
-
-
-def latencies_of_ways(part: str, rounds: Sequence[Seconds]) -> list[Figure]:
-    """Return median and 95th percentile of each variant, over all rounds."""
-    return [
-        figure
-        for name in rounds[0]
-        for figure in latencies(part, name, [second for taken in rounds for second in taken[name]])
-    ]
-
-
-def ratio(rounds: Sequence[Seconds], way: str, other: str, share: float = 0.5) -> float:
-    """Return the median over rounds of the ratio of two variants' percentiles in the same round."""
-    return median(percentile(each[way], share) / percentile(each[other], share) for each in rounds)

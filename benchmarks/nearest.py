@@ -20,6 +20,7 @@ from indexer.encoders.rounding import scale_to_unit_length, to_storage
 from indexer.settings import StorageType
 from indexer.vectors.parts import VectorParts, VectorWriter
 from retriever.engines.nearest import NearestPassages
+from retriever.queries.filters import Filters
 
 if TYPE_CHECKING:
     from retriever.engines.tantivy_passages import StoredPassages
@@ -60,11 +61,11 @@ def main(home: Path, vectors: int, dimensions: int, questions: int, storage: Sto
     writer.finish(nothing)
     index = NearestPassages(VectorParts(folder, fingerprint, nothing), cast("StoredPassages", Numbered()))
     asked = to_storage(draw(questions + 1), storage)
-    index.nearest(asked[0], K, None)  # reads the files
+    index.nearest(asked[0], K, Filters())  # reads the files
     processor, latency = [], []
     for question in asked[1:]:
         spent, started = time.process_time(), time.perf_counter()
-        index.nearest(question, K, None)
+        index.nearest(question, K, Filters())
         processor.append(1000 * (time.process_time() - spent))
         latency.append(1000 * (time.perf_counter() - started))
     return [

@@ -1,17 +1,26 @@
-"""The ten progressive queries of a question compared with SQ10 alone, embedded and on a cluster."""
+"""The ten progressive queries of a question compared with SQ10 alone, embedded and on a cluster.
+
+    python -m benchmarks.progressive [--home DIR] [--documents N] [--rounds N] [--json]
+
+The variants alternate in one run, so that other load affects all of them, and their ratios are compared with
+bars. A cluster is measured too if SHRAG_ELASTICSEARCH__URL is set.
+"""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
+from typing import TypeVar
 
 from base.terminal.output import echo
 from benchmarks.corpora.generated import QUESTION_STREAM, WARM_UP_STREAM, questions
-from benchmarks.corpora.index import ANALYZER, Plan, ensure_index
-from benchmarks.figures import Figure, Seconds, latencies_of_ways, measure_in_turn, ratio
+from benchmarks.corpora.index import ANALYZER, ensure_index
+from benchmarks.figures import Figure, benchmark, count_option, home_option, latencies, percentile, seconds_of
+from eval.progress import question_bar
 from indexer.analysis import make_analyzer
-from indexer.versions.store.folder import FolderStore
+from indexer.settings import IndexerSettings
 from retriever.engines import Engine
-from retriever.engines.tantivy import TantivyEngine
 from retriever.index import open_index
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
@@ -19,20 +28,22 @@ from retriever.queries.keywords import Keyword
 from retriever.query_plan import progressive_queries
 
 TOP = 10
-QUESTIONS, CLUSTER_WARM_UP = 200, 100
-TEN_BY_ONE, MSEARCH_BY_TEN, EMBEDDED_BY_MSEARCH = 3.5, 0.5, 0.6
-ONE, TEN, APART, EMBEDDED = "one OR query", "ten in one request", "ten requests", "ten on the embedded engine"
-CLUSTER_RATIOS = (  # numerator, denominator, bar
-    (TEN, ONE, TEN_BY_ONE),
-    (TEN, APART, MSEARCH_BY_TEN),
-    (EMBEDDED, TEN, EMBEDDED_BY_MSEARCH),
-)
+QUESTIONS, WARM_UP = 200, 100
+ONE, TEN, APART = "one OR query", "ten in one request", "ten requests"
+CLUSTER = "cluster, "
+RATIOS = {  # (numerator, denominator) → bar
+    (TEN, ONE): 3.5,
+    (CLUSTER + TEN, CLUSTER + ONE): 3.5,
+    (CLUSTER + TEN, CLUSTER + APART): 0.5,
+    (TEN, CLUSTER + TEN): 0.6,
+}
 
+T = TypeVar("T")
 Queries = Sequence[Query]
 Ask = Callable[[Queries], object]
 
 
-def asked(count: int, stream: int = QUESTION_STREAM) -> list[Queries]:
+def question_queries(count: int, stream: int = QUESTION_STREAM) -> list[Queries]:
     """Make SQ10 … SQ1 (SHRAG, section 3.2) of generated questions, whose rarest word is the first keyword."""
     analyze = make_analyzer(ANALYZER).analyze
     made = list[Queries]()
@@ -50,48 +61,63 @@ def sending(engine: Engine, most: int | None = None) -> Ask:
     )
 
 
-def measure_queries(plan: Plan) -> list[Figure]:
-    """Measure SQ10 and all ten queries on the embedded engine."""
-    name, _ = ensure_index(plan.settings(), plan.documents, plan.progress)
-    store = FolderStore(plan.home, name)
-    path, part = Path(store.address(store.manifest()).index), "queries"
-    one, ten, taken = "SQ10 alone", "ten together", list[Seconds]()
-    for number in range(plan.rounds):
-        plan.progress("rounds", number, plan.rounds)
-        # Each variant has a separate engine, so that they share no cache.
-        ways = {one: sending(TantivyEngine(path), 1), ten: sending(TantivyEngine(path))}
-        measure_in_turn(ways, asked(QUESTIONS, WARM_UP_STREAM))
-        taken.append(measure_in_turn(ways, asked(QUESTIONS)))
-    return [
-        *latencies_of_ways(part, taken),
-        Figure(part, "ten by one, p50", ratio(taken, ten, one), "×", TEN_BY_ONE),
-        Figure(part, "ten by one, p95", ratio(taken, ten, one, 0.95), "×"),
+def sending_apart(engine: Engine) -> Ask:
+    """Return a function that sends each query of a question in a call of its own."""
+    send = sending(engine)
+    return lambda queries: [send([query]) for query in queries]
+
+
+def measure_in_turn(
+    variants: Mapping[str, Callable[[T], object]], inputs: Sequence[T]
+) -> dict[str, list[float]]:
+    """Return the seconds of each variant for each input; the order of the variants rotates."""
+    names, seconds = list(variants), {name: list[float]() for name in variants}
+    for number, given in enumerate(inputs):
+        for place in range(len(names)):
+            name = names[(number + place) % len(names)]
+            seconds[name].append(seconds_of(lambda: variants[name](given)))  # noqa: B023 - called at once
+    return seconds
+
+
+@benchmark
+@home_option
+@count_option("--documents", 1_000_000)
+@count_option("--rounds", 3)
+def main(home: Path, documents: int, rounds: int) -> list[Figure]:
+    """Measure SQ10 alone and all ten queries of a question."""
+    engines = {"": IndexerSettings(home=home, engine="tantivy", workers=2)}
+    if os.environ.get("SHRAG_ELASTICSEARCH__URL"):
+        engines[CLUSTER] = IndexerSettings(home=home, engine="elasticsearch", workers=2)
+    else:
+        echo("SHRAG_ELASTICSEARCH__URL is not set: no cluster is measured", err=True)
+    measured: list[dict[str, list[float]]] = []
+    with question_bar() as progress:
+        names = {prefix: ensure_index(settings, documents, progress) for prefix, settings in engines.items()}
+        for number in range(rounds):
+            progress("rounds", number, rounds)
+            with ExitStack() as opened:
+                variants: dict[str, Ask] = {}
+                for prefix, settings in engines.items():
+                    # Each variant has an index of its own, so that they share no cache.
+                    one, ten = (
+                        opened.enter_context(open_index(settings, names[prefix])).engine for _ in range(2)
+                    )
+                    variants |= {prefix + ONE: sending(one, 1), prefix + TEN: sending(ten)}
+                    if prefix:
+                        variants[prefix + APART] = sending_apart(ten)
+                measure_in_turn(variants, question_queries(WARM_UP, WARM_UP_STREAM))
+                measured.append(measure_in_turn(variants, question_queries(QUESTIONS)))
+    figures = [
+        figure
+        for name in variants
+        for figure in latencies("queries", name, [second for each in measured for second in each[name]])
     ]
+    for (name, other), bar in RATIOS.items():
+        if {name, other} <= variants.keys():
+            ratio = median(percentile(each[name], 0.5) / percentile(each[other], 0.5) for each in measured)
+            figures.append(Figure("queries", f"{name} by {other}, p50", ratio, "×", bar))
+    return figures
 
 
-def measure_cluster(plan: Plan) -> list[Figure]:
-    """Measure SQ10 alone, ten queries in one request and in ten, and on the embedded engine, alternately."""
-    if not os.environ.get("SHRAG_ELASTICSEARCH__URL"):
-        echo("SHRAG_ELASTICSEARCH__URL is not set: cluster skipped", err=True)
-        return []
-    there, here = plan.settings("elasticsearch"), plan.settings()
-    name, rates = ensure_index(there, plan.documents, plan.progress)
-    ensure_index(here, plan.documents, plan.progress)
-    taken, part = list[Seconds](), "elasticsearch"
-    for number in range(plan.rounds):
-        plan.progress("rounds", number, plan.rounds)
-        with open_index(there, name) as cluster, open_index(here, name) as embedded:
-            send = sending(cluster.engine)
-            ways: dict[str, Ask] = {
-                ONE: sending(cluster.engine, 1),
-                TEN: send,
-                APART: lambda queries: [send([query]) for query in queries],  # noqa: B023
-                EMBEDDED: sending(embedded.engine),
-            }
-            measure_in_turn(ways, asked(CLUSTER_WARM_UP, WARM_UP_STREAM))
-            taken.append(measure_in_turn(ways, asked(QUESTIONS)))
-    ratios = (
-        Figure(part, f"{way} by {other}, p50", ratio(taken, way, other), "×", bar)
-        for way, other, bar in CLUSTER_RATIOS
-    )
-    return [*rates, *latencies_of_ways(part, taken), *ratios]
+if __name__ == "__main__":
+    main()

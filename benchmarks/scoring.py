@@ -18,8 +18,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks.figures import Figure, benchmark, count_option
-from benchmarks.memory import GIGABYTE, KILOBYTE
+from benchmarks.figures import GIGABYTE, KILOBYTE, Figure, benchmark, count_option
 from eval.score_commands import DEFAULT_MEASURES
 
 PASSAGES = 8_841_823  # of MS MARCO

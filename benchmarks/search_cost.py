@@ -88,7 +88,7 @@ def main(
     settings = IndexerSettings(home=home)
     with question_bar() as progress:
         if generated:
-            name, _ = ensure_index(settings, generated, progress)
+            name = ensure_index(settings, generated, progress)
             asked = [" ".join(words) for words in generated_questions(questions)]
         elif name and topics:
             asked = list(read_topics(topics).values())[:questions]

@@ -60,7 +60,7 @@ class Plan:
 
     def generated(self) -> tuple[str, list[str], list[str]]:
         """Return the generated index, questions, and further questions for the warm-up."""
-        name, _ = ensure_index(IndexerSettings(home=self.home, workers=2), self.documents, self.progress)
+        name = ensure_index(IndexerSettings(home=self.home, workers=2), self.documents, self.progress)
         asked = [" ".join(words) for words in generated_questions(ASKED)]
         return name, asked, [" ".join(words) for words in generated_questions(WARM_UP, WARM_UP_STREAM)]
 

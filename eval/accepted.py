@@ -2,17 +2,14 @@
 
 The files have JSON lines {"query_id": "Q1", "answers": ["37%", "37 %"]}; other keys are ignored.
 
-Answers and strings are compared in one form: NFKC, lowercase, numbers without thousands separators, and no
-punctuation except the decimal point and the percent sign of a number. A string that starts or ends with a
-digit or a letter other than Hangul matches only where the number or word does: `8.5` is not in 18.5 or 8.57.
-Korean words take particles and are spaced in several ways, so a word in Hangul may continue, and spaces
-between its syllables do not count.
+Answers and strings are compared by their numbers, words and percent signs, in NFKC and lowercase and without
+thousands separators: `8.5` is not in 18.5 or 8.57. Korean words take particles and are spaced in several
+ways, so each syllable counts as a word.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Annotated
 
 from pydantic import Field
@@ -21,10 +18,7 @@ from eval.collection import QueryLine, Text, read_query_lines
 from eval.files import Source
 
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-BEFORE_PERCENT = re.compile(r"(?<=\d)\s+(?=%)")
-PUNCTUATION = re.compile(r"(?<!\d)[.%]|\.(?!\d)|[^\w\s.%]|_")
-BETWEEN_SYLLABLES = re.compile("(?<=[가-힣]) ?(?=[가-힣])")
-LETTER = "[^\\W\\d_가-힣]"
+TOKEN = re.compile(r"\d+(?:\.\d+)*|%|[가-힣]|[^\W\d_가-힣]+")
 
 
 class _Line(QueryLine):
@@ -40,26 +34,10 @@ def read_accepted(source: Source) -> dict[str, list[str]]:
 def contains_accepted(answer: str, accepted: Iterable[str]) -> bool:
     """Check whether an answer contains one of the accepted strings."""
     text = compared_form(answer)
-    return any(_pattern(string).search(text) is not None for string in accepted)
+    return any(form in text for form in map(compared_form, accepted) if form.strip())
 
 
 def compared_form(text: str) -> str:
-    """Return the form in which answers and accepted strings are compared."""
-    text = unicodedata.normalize("NFKC", text).casefold()
-    text = BEFORE_PERCENT.sub("", THOUSANDS.sub("", text))
-    return " ".join(PUNCTUATION.sub(" ", text).split())
-
-
-@lru_cache(maxsize=4096)
-def _pattern(string: str) -> re.Pattern[str]:
-    form = compared_form(string)
-    if not form:
-        return re.compile(r"(?!)")  # matches nothing
-    written = r"\s?".join(re.escape(part) for part in BETWEEN_SYLLABLES.split(form))
-    before = r"(?<!\d)(?<!\d\.)" if form[0].isdecimal() else _unless_letter("(?<!", form[0])
-    behind = r"(?!\.?\d)" if form[-1].isdecimal() else _unless_letter("(?!", form[-1])
-    return re.compile(f"{before}{written}{behind}")
-
-
-def _unless_letter(assertion: str, end: str) -> str:
-    return f"{assertion}{LETTER})" if re.fullmatch(LETTER, end) else ""
+    """Return the form in which answers and accepted strings are compared, with a space at both ends."""
+    text = THOUSANDS.sub("", unicodedata.normalize("NFKC", text).casefold())
+    return f" {' '.join(TOKEN.findall(text))} "

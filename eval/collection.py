@@ -10,7 +10,7 @@ Ids are composed (NFC), like the ids of an index.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, TypeAlias, TypeVar
 from unicodedata import normalize
 
@@ -84,12 +84,7 @@ T = TypeVar("T", bound=TopicLine)
 
 def read_topics(source: Source) -> dict[str, str]:
     """Read {query_id: question}; raises as `read_topic_lines`."""
-    return questions_of(read_topic_lines(source, TopicLine))
-
-
-def questions_of(topics: Mapping[str, TopicLine]) -> dict[str, str]:
-    """Return {query_id: question}."""
-    return {query_id: topic.question for query_id, topic in topics.items()}
+    return {query_id: topic.question for query_id, topic in read_topic_lines(source, TopicLine).items()}
 
 
 def read_topic_lines(source: Source, kind: type[T]) -> dict[str, T]:
@@ -119,11 +114,6 @@ def read_query_lines(source: Source, kind: type[L], name: str) -> dict[str, L]:
         BadTopics: with file and line; no JSON, a missing or invalid value, a repeated id, or no line.
     """
     return _by_query_id(source, kind.model_validate_json, name)
-
-
-def read_paper_questions(source: Source) -> dict[str, PaperQuestion]:
-    """Read questions by query_id; raises as `read_query_lines`."""
-    return read_query_lines(source, PaperQuestion, "questions")
 
 
 def _by_query_id(source: Source, read: Callable[[str], L], name: str) -> dict[str, L]:

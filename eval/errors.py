@@ -27,9 +27,5 @@ class NothingJudged(EvalError):
     """No judgements to compute a score."""
 
 
-class UnitsDiffer(EvalError):
-    """A run ranks papers and the qrels judge passages, or the reverse, and they have no paper in common."""
-
-
 class BadBenchmark(EvalError):
     """Files of a published or a new benchmark are missing or damaged; names file and line."""

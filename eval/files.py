@@ -15,8 +15,6 @@ from eval.errors import EvalError
 GZIP_MAGIC = b"\x1f\x8b"
 MARK = "\ufeff"  # byte order mark; also starts later lines of files that were joined
 BLOCK = 131_072  # bytes
-LONGEST_LINE = 1_000_000  # bytes
-TOO_LONG = f"too long; a line may have {LONGEST_LINE:,} bytes"
 
 
 class Input:
@@ -49,12 +47,9 @@ Source: TypeAlias = str | Path | Input
 
 
 class HashedFile(io.RawIOBase):
-    """A file whose bytes are hashed while they are read, as a pipe can be read only once.
+    """A file whose bytes are hashed while they are read, as a pipe can be read only once."""
 
-    What it has read before an error is not lost.
-    """
-
-    def __init__(self, file: io.BufferedIOBase, read: Input | None) -> None:
+    def __init__(self, file: io.BufferedIOBase, read: Input) -> None:
         """`file` is an open file, closed by the caller."""
         self._file, self._read = file, read
 
@@ -65,8 +60,7 @@ class HashedFile(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read into the buffer and hash."""
         count = self._file.readinto1(buffer)
-        if self._read:
-            self._read.update(buffer[:count])
+        self._read.update(buffer[:count])
         return count
 
 
@@ -83,57 +77,39 @@ def numbered_blocks(source: Source, error: type[EvalError]) -> Iterator[tuple[in
     """Yield blocks of whole lines: the number of the first line, and the text with a line feed at its end.
 
     gzip is detected by content, and byte order marks are removed. Pipes are read like files. An `Input`
-    includes all bytes at the end, before decompression. Lines before an error are yielded first.
+    includes all bytes at the end, before decompression.
 
     Raises:
-        EvalError: `error`, with file and line, if the file is missing, damaged or too long, or a line is too
-            long, is not UTF-8, or contains a NUL byte.
+        EvalError: `error`, with file and line, if the file is missing or damaged, or a line is not UTF-8, or
+            contains a NUL byte.
     """
     first = 1
     try:
         with open_regular(Path(str(source)), pipes=True) as opened:
-            read = source if isinstance(source, Input) else None
-            file = io.BufferedReader(HashedFile(opened, read), BLOCK)
-            if file.peek(2)[:2] == GZIP_MAGIC:
-                file = io.BufferedReader(HashedFile(gzip.GzipFile(fileobj=file), None), BLOCK)
-            fault = ""
-            while not fault:
-                lines, fault = _next_lines(file)
-                if not lines and not fault:
-                    return
-                if max(map(len, lines), default=0) > LONGEST_LINE or _fault(b"".join(lines)):
-                    faults = ((place, _fault(line, LONGEST_LINE)) for place, line in enumerate(lines))
-                    place, fault = next(each for each in faults if each[1])
-                    lines = lines[:place]
-                if text := b"".join(lines).decode():
-                    text = text.removeprefix(MARK).replace(f"\n{MARK}", "\n")
-                    yield first, text if text.endswith("\n") else f"{text}\n"
+            file: io.BufferedIOBase = opened
+            if isinstance(source, Input):
+                file = io.BufferedReader(HashedFile(opened, source), BLOCK)
+            if file.peek(2)[:2] == GZIP_MAGIC:  # type: ignore[attr-defined]
+                file = gzip.GzipFile(fileobj=file)
+            while lines := file.readlines(BLOCK):
+                text = _decoded(b"".join(lines), str(source), first, error)
+                text = text.removeprefix(MARK).replace(f"\n{MARK}", "\n")
+                yield first, text if text.endswith("\n") else f"{text}\n"
                 first += len(lines)
-            raise error(f"{source}:{first}: {fault}")
+    except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
+        raise error(f"{source}:{first}: the file is damaged ({damage}); download it again") from None
     except OSError as refused:
         raise error(f"{source} cannot be read: {cause_of(refused)}") from None
 
 
-def _next_lines(file: "io.BufferedReader[HashedFile]") -> tuple[list[bytes], str]:
-    """Read lines of `BLOCK` bytes together, the last one whole; return also the damage after them, or ""."""
-    lines, room = [], BLOCK
+def _decoded(content: bytes, path: str, first: int, error: type[EvalError]) -> str:
+    """Decode lines; raise `error` for a NUL byte or bytes that are not UTF-8."""
     try:
-        while room > 0 and (line := file.readline(LONGEST_LINE + 1)):
-            lines.append(line)
-            room -= len(line)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
-        return lines, f"the file is damaged ({damage}); download it again"
-    return lines, ""
-
-
-def _fault(content: bytes, most: int | None = None) -> str:
-    """Return why bytes are not text, or have more than `most` bytes; "" if they are."""
-    if most and len(content) > most:
-        return TOO_LONG
-    if b"\0" in content:
-        return "a NUL byte; save the file as UTF-8"
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return "not UTF-8; save the file as UTF-8"
-    return ""
+        place, why = content.find(b"\0"), "a NUL byte"
+        text = content.decode()
+    except UnicodeDecodeError as wrong:
+        place, why, text = wrong.start, "not UTF-8", ""
+    if place < 0:
+        return text
+    line = first + content.count(b"\n", 0, place)
+    raise error(f"{path}:{line}: {why}; save the file as UTF-8")

@@ -42,17 +42,18 @@ class _Line(BaseModel, Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class KeptTopics(Generic[T]):
-    """The kept questions of a run; its file is locked until it is closed."""
+    """The kept questions of a run; the file is locked until it is closed. Without a file nothing is kept."""
 
-    path: Path
+    path: Path | None
     started: str
     topics: Mapping[str, T]
     # Appends a question; raises OutputNotWritten if the disk is full, and earlier lines are kept.
-    keep: Callable[[str, T], None]
+    keep: Callable[[str, T], None] = lambda *_: None
 
     def discard(self) -> None:
         """Remove the file, as the run is complete."""
-        self.path.unlink(missing_ok=True)
+        if self.path:
+            self.path.unlink(missing_ok=True)
 
 
 def kept_path(run_path: Path) -> Path:
@@ -62,12 +63,12 @@ def kept_path(run_path: Path) -> Path:
 
 @contextmanager
 def keeping(
-    path: Path, made_with: Mapping[str, Any], kind: type[T], total: int, *, restart: bool
+    path: Path | None, made_with: Mapping[str, Any], kind: type[T], total: int, *, restart: bool
 ) -> Iterator[KeptTopics[T]]:
     """Open the kept questions of a run, or start a new file; report them if the run ends too early.
 
     Args:
-        path: of the file.
+        path: of the file; None for a run that keeps nothing.
         made_with: everything that affects the values; kept ones count only if it is the same.
         kind: the type of the value of a question, one that pydantic can validate.
         total: the number of questions.
@@ -79,9 +80,12 @@ def keeping(
         DamagedFile: a line is damaged.
         OutputNotWritten: the disk is full, or permission is missing.
     """
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    if path is None:
+        yield KeptTopics(None, started, {})
+        return
     of_topic: Any = _Line[kind]  # type: ignore[valid-type]
     lines: Any = _Head | of_topic
-    started = datetime.now(UTC).isoformat(timespec="seconds")
     head = before = _Head(kept=1, started=started, made_with=as_json(made_with))
     topics: dict[str, T] = {}
     with appending(path, lines, restart=restart) as append:
@@ -94,10 +98,8 @@ def keeping(
             append(head)
             before = head
         elif differing := list(differences(before.made_with, head.made_with)):
-            more = f" and {len(differing) - MOST_SHOWN} more" if len(differing) > MOST_SHOWN else ""
             raise InvalidCall(
-                f"{path} contains {counted(len(topics), 'question')} of a run with other inputs: "
-                f"{', '.join(differing[:MOST_SHOWN])}{more}",
+                f"{path} contains questions of a run with other inputs: {', '.join(differing[:MOST_SHOWN])}",
                 remedy=("repeat the old command", "write to another place", "start again (--restart)"),
             )
         else:
@@ -110,15 +112,11 @@ def keeping(
         try:
             yield KeptTopics(path, before.started, topics, keep)
         except BaseException as error:
-            resumes = "no question is finished yet"
             if topics:
                 number = f"{counted(len(topics), 'question')} of {total:,}"
-                resumes = f"{number} kept in {path}; the same command resumes there"
+                echo(f"{number} kept in {path}; the same command resumes there", err=True)
             if isinstance(error, KeyboardInterrupt | CancelledError):
-                echo(f"interrupted; {resumes}", err=True)
                 raise click.exceptions.Exit(INTERRUPTED) from None
-            if topics:
-                echo(resumes, err=True)
             raise
         finally:
             if not topics:

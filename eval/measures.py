@@ -81,11 +81,9 @@ def evaluate(
     """
     asked = parse_measures(measures)
     relevant = {query_id: grades for query_id, grades in qrels.items() if max(grades.values(), default=0) > 0}
-    if not relevant:
-        raise NothingJudged("the qrels contain no relevant judgement (a grade of 1 or more); check the file")
     judged = {query_id: grades for query_id, grades in relevant.items() if query_id not in left_out}
     if not judged:
-        raise NothingJudged("all judged questions failed; repeat the command that makes the run")
+        raise NothingJudged("no question of the run has a relevant judgement (a grade of 1 or more)")
     if run and not any(query_id in qrels for query_id in run):
         raise NothingJudged(
             f"no question of the run ({next(iter(run))}, …) is judged in the qrels "

@@ -4,8 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,22 @@ from base.terminal.parameters import FiniteRange, PathParameter, SectionedComman
 from eval.collection import read_topics
 from eval.files import Input
 from eval.kept import keeping, kept_path
-from eval.kinds_of_runs import KindOfRun, ask_kind, find_kind, search_kind
 from eval.manifest import file_record, made_with, search_record, software
 from eval.places import Places, open_places
 from eval.progress import question_bar
-from eval.ranking import RankedTopic, configuration, rank_all
+from eval.ranking import (
+    KindOfRun,
+    RankedTopic,
+    ask_kind,
+    configuration,
+    find_kind,
+    rank_all,
+    read_recorded,
+    search_kind,
+    strategist_record,
+)
 from eval.runs import write_run
-from eval.score_commands import SHOWN_IDS, first_ids, manifest_path
-from eval.strategies import RecordedStrategies, strategist_record
+from eval.score_commands import SHOWN_IDS, manifest_path
 from generator.finding.calls import FindCall, FindOptions
 from generator.pipeline import Settings
 from generator.settings import HopsMode
@@ -37,6 +44,7 @@ from indexer.options import json_option
 from indexer.settings import named_paths
 from retriever.calls import SearchCall
 from retriever.options import COMPLETIONS, chosen_place, synonyms_option
+from retriever.strategy import Strategy
 
 # Fields of the options that only runs by `find-papers` use, or only runs by searches and answers.
 FINDING_OPTIONS = (*(name for name in FindOptions.model_fields if name != "papers"), "pure")
@@ -154,106 +162,86 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     for place in (out,) if piped else (out, manifest_path(out), kept_path(out)):
         check_output(place, (*inputs, *named_paths(places, settings.retriever, *asked)))
     questions = read_topics(file := Input(topics))
-    recorded = RecordedStrategies.read(strategies, questions) if strategies else None
-    by_topic = recorded.strategies if recorded else {}
+    recorded, strategies_file = read_recorded(strategies, questions) if strategies else ({}, None)
 
     def kind_of(of: Places) -> KindOfRun:
         judged = unit or of.unit
         if find:
             return find_kind(of, settings, found_by.request(), unit=judged)
         if answers:
-            return ask_kind(of, settings, by_topic, way=way, method=method, hops=hops, k=k, unit=judged)
-        return search_kind(of, settings, by_topic, method=method, k=k, unit=judged, title_weight=title_weight)
+            return ask_kind(of, settings, recorded, way=way, method=method, hops=hops, k=k, unit=judged)
+        return search_kind(of, settings, recorded, method=method, k=k, unit=judged, title_weight=title_weight)
 
-    plan = RunPlan(
-        topics=questions,
-        topics_file=file,
-        name=name,
-        sources=sources,
-        kind=kind_of,
-        asks_model=asks_model,
-        recorded=recorded,
-        out=out,
-        is_stream=piped,
-        restart=restart,
-    )
     with question_bar() as progress:
-        manifest, ranked, number = asyncio.run(make_run(plan, settings, progress))
-    incomplete = {
-        query_id: "; ".join(topic.failures)
-        for query_id, topic in ranked.items()
-        if topic.failures and topic.ranking is not None
-    }
-    _report_run(manifest, incomplete, number, as_json=as_json, piped=piped, err=is_standard_output(out))
+        run = make_run(
+            out,
+            name,
+            sources,
+            kind_of,
+            questions,
+            file,
+            settings,
+            recorded,
+            strategies_file,
+            progress,
+            asks_model=asks_model,
+            restart=restart,
+        )
+        manifest = asyncio.run(run)
+    _report_run(manifest, as_json=as_json, piped=piped, err=is_standard_output(out))
     if manifest["failed"]:
         raise click.exceptions.Exit(PARTIAL)
 
 
-@dataclass(frozen=True, slots=True)
-class RunPlan:
-    """The inputs of a run, and its output."""
+async def make_run(  # noqa: PLR0913, PLR0917 - the inputs of a run
+    out: Path,
+    name: str,
+    sources: Sequence[str],
+    kind_of: Callable[[Places], KindOfRun],
+    questions: Mapping[str, str],
+    topics_file: Input,
+    settings: Settings,
+    recorded: Mapping[str, Strategy],
+    strategies_file: Input | None,
+    progress: Progress,
+    *,
+    asks_model: bool,
+    restart: bool,
+) -> dict[str, Any]:
+    """Rank the questions that are not kept yet, write the run and its manifest, and return the manifest.
 
-    topics: Mapping[str, str]
-    topics_file: Input
-    name: str  # of the index, "" with sources
-    sources: Sequence[str]
-    kind: Callable[[Places], KindOfRun]
-    asks_model: bool
-    recorded: RecordedStrategies | None
-    out: Path
-    is_stream: bool  # a pipe has no files next to it
-    restart: bool  # ignore kept questions
-
-
-async def make_run(
-    plan: RunPlan, settings: Settings, progress: Progress
-) -> tuple[dict[str, Any], dict[str, RankedTopic], int]:
-    """Rank the questions that are not kept yet, and write the run and its manifest.
-
-    Manifests of repeated runs differ in `started` and `seconds` only. Returns the manifest, the ranked
-    questions, and the number of questions that were ranked in this call.
+    `name` is that of the index, "" with sources alone. A pipe has no manifest and keeps no questions.
+    Manifests of repeated runs differ in `started` and `seconds` only.
     """
-    begun = time.perf_counter()
-    model = settings.language_model() if plan.asks_model else None
+    begun, piped = time.perf_counter(), is_stream(out)
+    model = settings.language_model() if asks_model else None
     async with AsyncExitStack() as opened:
-        of = await opened.enter_async_context(open_places(plan.name, plan.sources, settings))
+        of = await opened.enter_async_context(open_places(name, sources, settings))
         synonyms = settings.retriever.synonyms
         synonyms_file = file_record(synonyms) if synonyms else None
-        kind = plan.kind(of)
+        kind = kind_of(of)
         if model:
             await opened.enter_async_context(model)
         llm = model.settings if model else None
-        kept = None
-        if not plan.is_stream:
-            published = of.index.manifest.published if of.index else ""
-            inputs = {
-                "topics": plan.topics_file.sha256,
-                "synonyms": (synonyms_file or {}).get("sha256"),
-                "strategies": plan.recorded.record["sha256"] if plan.recorded else None,
-            }
-            request = {"method": kind.name, "k": kind.k, "unit": kind.unit, **kind.request}
-            index = {**of.record, "published": published}
-            made = made_with(index, settings, llm, request=request, inputs=inputs)
-            place = kept_path(plan.out)
-            kept = opened.enter_context(
-                keeping(place, made, RankedTopic, len(plan.topics), restart=plan.restart)
-            )
-        known = dict(kept.topics) if kept else {}
-
-        def keep(query_id: str, topic: RankedTopic) -> None:
-            if kept and topic.ranking is not None:  # another one is repeated
-                kept.keep(query_id, topic)
+        inputs = {
+            "topics": topics_file.sha256,
+            "synonyms": (synonyms_file or {}).get("sha256"),
+            "strategies": strategies_file.sha256 if strategies_file else None,
+        }
+        request = {"method": kind.name, "k": kind.k, "unit": kind.unit, **kind.request}
+        index = {**of.record, "published": of.index.manifest.published if of.index else ""}
+        made = made_with(index, settings, llm, request=request, inputs=inputs)
+        place = None if piped else kept_path(out)
+        kept = opened.enter_context(keeping(place, made, RankedTopic, len(questions), restart=restart))
 
         async def rank_one(query_id: str, question: str) -> RankedTopic:
             topic = await kind.rank(query_id, question, model)
             return replace(topic, failures=(*topic.failures, *of.failures()))
 
         at_once = llm.concurrency if llm and kind.asks_at_once else 1
-        topics = await rank_all(
-            plan.topics, rank_one, known=known, keep=keep, at_once=at_once, progress=progress
-        )
+        topics = await rank_all(questions, rank_one, kept, at_once=at_once, progress=progress)
         run = {query_id: topic.ranking for query_id, topic in topics.items() if topic.ranking is not None}
-        digest = write_run(plan.out, run, tag=f"{of.record['name']}-{kind.name}")
+        digest = write_run(out, run, tag=f"{of.record['name']}-{kind.name}")
         applied, deviations = configuration(topics)
         # The models that affected the order.
         used = {"encoder": applied.get("vectors"), "reranker": applied.get("reranker")}
@@ -265,27 +253,27 @@ async def make_run(
             "method": kind.name,
             "k": kind.k,
             "unit": kind.unit,
-            "strategist": strategist_record(plan.recorded, llm, topics),
+            "strategist": strategist_record(recorded, strategies_file, llm, topics),
             "applied": applied | kind.applied | {"synonyms": synonyms_file},
             "models": models,
             "deviations": deviations,
             "failed": {key: "; ".join(of.failures) for key, of in topics.items() if of.ranking is None},
-            "topics": {**plan.topics_file.record, "questions": len(topics)},
+            "topics": {**topics_file.record, "questions": len(topics)},
             "run": {
-                "path": str(plan.out),
+                "path": str(out),
                 "sha256": digest,
                 "hits": sum(map(len, run.values())),
                 "without_hits": {key: topic.reason for key, topic in topics.items() if topic.reason},
             },
             **versions,
-            "started": kept.started if kept else datetime.now(UTC).isoformat(timespec="seconds"),
+            "started": kept.started,
             "seconds": round(time.perf_counter() - begun, 3),
         }
-        if kept:
-            write_output(manifest_path(plan.out), (json_text(manifest, indent=1) + "\n").encode())
-            if not any(topic.failures for topic in topics.values()):
-                kept.discard()
-    return manifest, topics, sum(topic is not known.get(query_id) for query_id, topic in topics.items())
+        if not piped:
+            write_output(manifest_path(out), (json_text(manifest, indent=1) + "\n").encode())
+        if not any(topic.failures for topic in topics.values()):
+            kept.discard()
+    return manifest
 
 
 def _refuse_unused_options(*, find: bool, answers: bool) -> None:
@@ -303,43 +291,38 @@ def _refuse_unused_options(*, find: bool, answers: bool) -> None:
             raise click.UsageError(f"--{min(unused).replace('_', '-')} has no effect {where}")
 
 
-def _report_run(
-    manifest: Mapping[str, Any],
-    incomplete: Mapping[str, str],
-    number: int,
-    *,
-    as_json: bool,
-    piped: bool,
-    err: bool,
-) -> None:
-    """Report the run; on standard error if standard output contains the run.
-
-    `incomplete` questions were ranked although something failed, and `number` in this call.
-    """
+def _report_run(manifest: Mapping[str, Any], *, as_json: bool, piped: bool, err: bool) -> None:
+    """Report the run; on standard error if standard output contains the run."""
     run, failed, seconds = manifest["run"], manifest["failed"], manifest["seconds"]
+    # Ranked although something failed.
+    incomplete = {
+        query_id: "; ".join(of["failures"])
+        for query_id, of in manifest["deviations"].items()
+        if "failures" in of
+    }
     questions = manifest["topics"]["questions"] - len(failed)
-    if unusable := manifest["strategist"].get("unusable"):
-        asked = counted(len(unusable), "question")
-        echo(
-            f"strategies from statistics for {asked}: the model's were unusable ({first_ids(unusable)})",
-            err=True,
-        )
     if as_json:
         record = {**run, "questions": questions, "failed": failed, "incomplete": incomplete}
         echo_json({**record, **{name: manifest[name] for name in ("method", "unit", "seconds")}}, err=err)
     else:
         echo(
             f"{run['path']}: {counted(questions, 'question')}, {counted(run['hits'], 'hit')}, "
-            f"method {manifest['method']}, judged unit {manifest['unit']}, in {seconds:,.1f} s "
-            f"({number / seconds if seconds else 0:,.0f} per second), {time_with_start()}",
+            f"method {manifest['method']}, judged unit {manifest['unit']}, in {seconds:,.1f} s, "
+            f"{time_with_start()}",
             err=err,
         )
-    lists = {"no hits for": {} if as_json else run["without_hits"]}
-    lists |= {"ranked in spite of a failure:": incomplete, "the run is partial, without": failed}
-    for heading, reasons in ((heading, of) for heading, of in lists.items() if of):
+    unusable = manifest["strategist"].get("unusable", ())
+    lists: dict[str, Mapping[str, str]] = {
+        "strategies from statistics, as the model's were unusable, for": dict.fromkeys(unusable, "unusable"),
+        "no hits for": {} if as_json else run["without_hits"],
+        "ranked in spite of a failure:": incomplete,
+        "the run is partial, without": failed,
+    }
+    for heading, reasons in lists.items():
         shown = len(reasons) if piped else SHOWN_IDS  # a piped run has no manifest with all of them
         lines = [f"  {query_id}: {reason}" for query_id, reason in list(reasons.items())[:shown]]
         more = [f"  … all in {run['path']}.manifest.json"] if len(reasons) > shown else []
-        echo_lines([f"{heading} {counted(len(reasons), 'question')}:", *lines, *more], err=True)
+        if reasons:
+            echo_lines([f"{heading} {counted(len(reasons), 'question')}:", *lines, *more], err=True)
     if not piped and (incomplete or failed):
         echo("the same command repeats these; the others are kept", err=True)

@@ -13,6 +13,7 @@ import hashlib
 import math
 import re
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -105,9 +106,6 @@ class ReadRun(Mapping[str, Ranking]):
     def __len__(self) -> int:
         return len(self._packed)
 
-    def __contains__(self, query_id: object) -> bool:
-        return query_id in self._packed
-
     def beginning(self, query_id: str, depth: int) -> Ranking:
         """Return the first `depth` hits, and further hits with the same score in single precision."""
         ids, scores = self._packed[query_id]
@@ -116,17 +114,12 @@ class ReadRun(Mapping[str, Ranking]):
         end = int(np.searchsorted(rising, rising[min(depth, len(rising)) - 1], side="right"))
         return list(zip(ids.split(" ", end)[:end], scores[:end].tolist(), strict=True))
 
-    def has_sign(self, signs: str) -> bool:
-        """Whether any id contains one of these characters."""
-        return any(sign in ids for ids, _ in self._packed.values() for sign in signs)
-
 
 @dataclass(slots=True)
 class _Lines:
-    """Lines of one question: ids, joined by spaces in parts; numbers of the lines, ranks and scores."""
+    """Lines of one question: ids, joined by spaces in parts; ranks and scores."""
 
     ids: list[str] = field(default_factory=list)
-    numbers: "array[int]" = field(default_factory=lambda: array("q"))
     ranks: "array[int]" = field(default_factory=lambda: array("q"))
     scores: "array[float]" = field(default_factory=lambda: array("d"))
 
@@ -135,26 +128,23 @@ def read_run(path: Source) -> ReadRun:
     """Read a run, optionally gzipped: rankings by score, ties by rank.
 
     Raises:
-        BadRun: with file and line; wrong columns, an id or a rank twice for one question, a score that is not
-            a number.
+        BadRun: wrong columns or a score that is not a number, with file and line; an id or a rank twice for
+            one question.
     """
     found: dict[str, _Lines] = {}
     for first, block in numbered_blocks(path, BadRun):
         text = normalize("NFC", block)  # same normal form as ids of an index
-        numbers: Sequence[int] = range(first, first + text.count("\n"))
         fields = text.split()
-        if (parsed := _numbers_of(fields, len(numbers))) is None:
-            numbers, fields = _checked(path, first, text)
-            ranks, scores = (fields[column::COLUMNS] for column in (3, 4))
-            parsed = array("q", map(int, ranks)), array("d", map(float, scores))
+        if (numbers := _numbers_of(fields, text.count("\n"))) is None:
+            fields = _checked(path, first, text)
+            numbers = array("q", map(int, fields[3::COLUMNS])), array("d", map(float, fields[4::COLUMNS]))
         ids, start = fields[2::COLUMNS], 0
         for query_id, same in groupby(fields[::COLUMNS]):
             part = slice(start, start := start + len(list(same)))
             lines = found.setdefault(query_id, _Lines())
             lines.ids.append(" ".join(ids[part]))
-            lines.numbers.extend(numbers[part])
-            lines.ranks.extend(parsed[0][part])
-            lines.scores.extend(parsed[1][part])
+            lines.ranks.extend(numbers[0][part])
+            lines.scores.extend(numbers[1][part])
     return ReadRun({query_id: _ranked(path, query_id, found.pop(query_id)) for query_id in list(found)})
 
 
@@ -171,36 +161,30 @@ def _numbers_of(fields: Sequence[str], lines: int) -> "tuple[array[int], array[f
     return parsed if digits.isascii() and "_" not in digits and all(map(math.isfinite, parsed[1])) else None
 
 
-def _checked(path: Source, first: int, text: str) -> tuple[list[int], list[str]]:
-    """Return the numbers of the nonblank lines and their fields; raise BadRun for a line with an error."""
-    numbers, fields = list[int](), list[str]()
+def _checked(path: Source, first: int, text: str) -> list[str]:
+    """Return the fields of the nonblank lines; raise BadRun for a line with an error."""
+    fields = list[str]()
     for number, line in enumerate(text.split("\n"), first):
         if not (row := line.split()):
             continue
         if len(row) != COLUMNS:
             columns = counted(len(row), "column")
             raise BadRun(f"{path}:{number}: {columns}; a run has six: query_id Q0 id rank score tag")
-        if not RANK.fullmatch(row[3]):
-            raise BadRun(f"{path}:{number}: the rank {row[3]!r} is not a whole number")
-        if not SCORE.fullmatch(row[4]) or not math.isfinite(float(row[4])):
-            raise BadRun(f"{path}:{number}: the score {row[4]!r} is not a number")
-        numbers.append(number)
+        for name, value, form in (("rank", row[3], RANK), ("score", row[4], SCORE)):
+            if not form.fullmatch(value) or not math.isfinite(float(value)):
+                raise BadRun(f"{path}:{number}: the {name} {value!r} is not a number")
         fields += row
-    return numbers, fields
+    return fields
 
 
 def _ranked(path: Source, query_id: str, lines: _Lines) -> tuple[str, Floats]:
     """Return the ids and scores of a question, best first; raises BadRun for an id or a rank that repeats."""
     joined = " ".join(lines.ids)
     ids, ranks, scores = joined.split(" "), np.array(lines.ranks), np.array(lines.scores) + 0.0  # −0 is 0
-    for column, values in (("", ids), ("rank ", lines.ranks)):
-        if len(set(values)) == len(values):
-            continue
-        seen: dict[object, int] = {}
-        for number, value in zip(lines.numbers, values, strict=True):
-            if seen.setdefault(value, number) != number:
-                where = f"{path}:{number}: {column}{value}"
-                raise BadRun(f"{where} occurs a second time for {query_id}, first in line {seen[value]}")
+    for column, values in (("id", ids), ("rank", lines.ranks)):
+        if len(set(values)) != len(values):
+            [(value, _)] = Counter[object](values).most_common(1)
+            raise BadRun(f"{path}: {column} {value} occurs a second time for {query_id}")
     if bool((np.diff(ranks) > 0).all()) and bool((np.diff(scores) <= 0).all()):
         return joined, scores
     order = np.lexsort((ranks, -scores))

@@ -18,7 +18,7 @@ from eval.files import Input
 from eval.measures import Scores, evaluate
 from eval.runs import Ranking, read_run
 from eval.statistics import compare, mean_overlap, mean_rank_biased_overlap
-from eval.units import MadeRun, in_one_unit
+from eval.units import in_one_unit
 from indexer.options import json_option
 
 DEFAULT_MEASURES = "nDCG@10 R@100 Success@5 Success@15"
@@ -48,7 +48,6 @@ class ReadManifest(BaseModel):
 
     run: _File
     topics: _File
-    unit: str = ""
     failed: dict[str, str] = {}
 
 
@@ -79,7 +78,7 @@ def score_command(qrels: Path, run: Path, measures: str, per_query: bool, as_jso
     counts 0, unless the manifest of RUN lists it as failed: then it is left out. If one file names papers
     and the other passages, both are scored by paper.
     """
-    _, [scores], failed = _scored(qrels, [run], measures)
+    _, _, [scores], failed = _scored(qrels, [run], measures)
     by_question = {
         query_id: {measure: values[query_id] for measure, values in scores.per_query.items()}
         for query_id in next(iter(scores.per_query.values()))
@@ -111,8 +110,7 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
     p is that of the two-sided paired randomisation test, the interval that of the bootstrap of the mean
     difference, both with a fixed seed. Questions that failed in one of the runs are left out of both.
     """
-    runs, scores, failed = _scored(qrels, [run_a, run_b], measures)
-    (first, made_a), (second, made_b) = runs
+    [first, second], [made_a, made_b], scores, failed = _scored(qrels, [run_a, run_b], measures)
     if made_a and made_b and made_a.topics.sha256 != made_b.topics.sha256:
         asked = [counted(made.topics.questions, "question") for made in (made_a, made_b)]
         echo(f"the runs are of different topics: {run_a} of {asked[0]}, {run_b} of {asked[1]}", err=True)
@@ -148,44 +146,42 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
 
 def _scored(
     qrels: Path, paths: Sequence[Path], measures: str
-) -> tuple[list[tuple[Mapping[str, Ranking], ReadManifest | None]], list[Scores], dict[str, str]]:
-    """Score runs over the questions that failed in none of them, and report gaps and conversions.
+) -> tuple[list[Mapping[str, Ranking]], list[ReadManifest | None], list[Scores], dict[str, str]]:
+    """Score runs over the questions that failed in none of them, and report gaps and a conversion.
 
-    Returns the runs in the unit of the scores, each with its manifest if it fits, the scores, and the
-    questions that failed.
+    Returns the runs in the unit of the scores, their manifests if they fit, the scores, and the questions
+    that failed.
 
     Raises:
         BadRun, BadQrels: with file and line; also if a run is empty and no manifest says that nothing was
             found.
     """
-    judgements, made, manifests = read_qrels(qrels), [], []
+    judgements, runs, manifests = read_qrels(qrels), list[Mapping[str, Ranking]](), []
     for path in paths:
         run = read_run(file := Input(path))
         manifest = read_manifest(path, file.sha256)
         if not run and not manifest:
             raise BadRun(f"{path}: it contains no hits")
-        if manifest and manifest.failed.keys() & run.keys():
-            manifest = None  # of another run
-        manifests.append(manifest)
-        made.append(MadeRun(str(path), run, manifest.unit if manifest else ""))
-    judgements, converted, notes = in_one_unit(judgements, made)
-    echo_lines(notes, err=True)
-    of_runs = [manifest.failed if manifest else {} for manifest in manifests]
-    failed = {query_id: why for each in of_runs for query_id, why in each.items()}
-    ranked: list[Mapping[str, Ranking]] = [
-        run if failed.keys().isdisjoint(run) else {key: of for key, of in run.items() if key not in failed}
-        for run in converted
-    ]
-    scores = [evaluate(judgements, run, measures, left_out=failed) for run in ranked]
-    for path, of_run, of, own in zip(paths, ranked, scores, of_runs, strict=True):
-        _report_gaps(path, of, own)
-        _report_strangers(path, of_run, judgements, of)
-    return list(zip(ranked, manifests, strict=True)), scores, failed
+        runs.append(run)
+        of_another_run = manifest and manifest.failed.keys() & run.keys()
+        manifests.append(None if of_another_run else manifest)
+    judgements, runs, different = in_one_unit(judgements, runs)
+    if different:
+        ranked, judged = different
+        echo(f"{ranked} is ranked, {judged} is judged: scored by paper, best passage", err=True)
+    failed = {query_id: why for each in manifests if each for query_id, why in each.failed.items()}
+    if not all(failed.keys().isdisjoint(run) for run in runs):
+        runs = [{key: of for key, of in run.items() if key not in failed} for run in runs]
+    scores = [evaluate(judgements, run, measures, left_out=failed) for run in runs]
+    for path, ranked_by, of, manifest in zip(paths, runs, scores, manifests, strict=True):
+        _report_gaps(path, of, list(manifest.failed if manifest else ()))
+        _report_strangers(path, ranked_by, judgements, of)
+    return runs, manifests, scores, failed
 
 
-def _report_gaps(run: Path, scores: Scores, failed: Mapping[str, str]) -> None:
+def _report_gaps(run: Path, scores: Scores, failed: Sequence[str]) -> None:
     gaps = (
-        ("question", "failed in the run, left out", list(failed)),
+        ("question", "failed in the run, left out", failed),
         ("judged question", "not in the run, counted as 0", scores.missing),
         ("question", "with nothing relevant judged, not counted", scores.without_relevant),
         ("question", "not judged, not counted", scores.unjudged),
@@ -193,9 +189,6 @@ def _report_gaps(run: Path, scores: Scores, failed: Mapping[str, str]) -> None:
     for question, words, ids in gaps:
         if ids:
             echo(f"{run}: {counted(len(ids), question)} {words} ({first_ids(ids)})", err=True)
-    if any(ids for _, _, ids in gaps):
-        scored = next(iter(scores.per_query.values()))
-        echo(f"{run}: scored over {counted(len(scored), 'question')}", err=True)
 
 
 def _report_strangers(path: Path, run: Mapping[str, Ranking], judgements: Qrels, scores: Scores) -> None:

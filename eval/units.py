@@ -5,85 +5,45 @@ passage, and its grade is the highest grade of its passages, as in `eval run --u
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from eval.collection import Qrels
-from eval.errors import UnitsDiffer
-from eval.runs import Ranking, ReadRun
+from eval.runs import Ranking
 
-JUDGED_PASSAGE = re.compile(r"(.+?)#\d+", re.ASCII)
-RANKED_PASSAGE = re.compile(r"(.+?)(?:#\d+|@ko|@en)", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class MadeRun:
-    """A run, its name for messages, and the unit in its manifest; "" without a manifest."""
-
-    name: str
-    run: Mapping[str, Ranking]
-    unit: str = ""
-
-    @property
-    def ids(self) -> Iterable[str]:
-        """The ids in all rankings."""
-        return (found for ranking in self.run.values() for found, _ in ranking)
-
-    @property
-    def holds_passages(self) -> bool:
-        """Whether passages of papers or articles are ranked; ids of papers may look the same."""
-        if self.unit == "paper" or (isinstance(self.run, ReadRun) and not self.run.has_sign("#@")):
-            return False
-        return any(map(RANKED_PASSAGE.fullmatch, self.ids))
+PASSAGE = re.compile(r"(.+?)(?:#\d+|@ko|@en)", re.ASCII)
+LOOKED_AT = 1_000  # judged questions
 
 
 def in_one_unit(
-    qrels: Qrels, runs: Sequence[MadeRun]
-) -> tuple[Qrels, list[Mapping[str, Ranking]], list[str]]:
-    """Return judgements and runs in the same unit, and notes about conversions to papers.
+    qrels: Qrels, runs: Sequence[Mapping[str, Ranking]]
+) -> tuple[Qrels, list[Mapping[str, Ranking]], tuple[str, str] | None]:
+    """Return judgements and runs by paper if some have passages of the papers of others, else unchanged.
 
-    Raises:
-        UnitsDiffer: their units differ, and no paper is in common.
+    The last value is a ranked and a judged id that show the conversion; None without one.
     """
-    judged = {passage for grades in qrels.values() for passage in grades}
-    papers = [made for made in runs if made.run and not made.holds_passages]
-    notes: list[str] = []
-    only_passages = all(map(JUDGED_PASSAGE.fullmatch, judged))
-    if only_passages and papers and not any(judged.intersection(made.ids) for made in papers):
-        qrels = {query_id: grades_of_papers(grades) for query_id, grades in qrels.items()}
-        notes.append(
-            f"{papers[0].name} ranks papers, the qrels judge passages: scored by paper, best passage"
-        )
-    elif any(map(RANKED_PASSAGE.fullmatch, judged)):
-        return qrels, [made.run for made in runs], notes
-    converted: list[Mapping[str, Ranking]] = []
-    for made in runs:
-        run = made.run
-        if made.holds_passages:
-            run = {query_id: _ranked_papers(ranking) for query_id, ranking in run.items()}
-            notes.append(f"{made.name} ranks passages, the qrels judge papers: scored by paper, best passage")
-        if notes and run:
-            _check_common(made, run, qrels, judged)
-        converted.append(run)
-    return qrels, converted, notes
+    different = next((pair for run in runs for pair in _different(qrels, run)), None)
+    if different is None:
+        return qrels, list(runs), None
+    by_paper: list[Mapping[str, Ranking]] = [
+        {query_id: _ranked_papers(ranking) for query_id, ranking in run.items()} for run in runs
+    ]
+    return {query_id: grades_of_papers(grades) for query_id, grades in qrels.items()}, by_paper, different
 
 
-def _check_common(made: MadeRun, run: Mapping[str, Ranking], qrels: Qrels, judged: Iterable[str]) -> None:
-    """Raise `UnitsDiffer` if no judged paper is ranked for any question."""
-    if any(found in grades for query_id, grades in qrels.items() for found, _ in run.get(query_id, ())):
-        return
-    unit = "passages" if made.holds_passages else "papers"
-    judged_id = min(judged)
-    judges = "passages" if JUDGED_PASSAGE.fullmatch(judged_id) else "papers"
-    raise UnitsDiffer(
-        f"{made.name} ranks {unit} ({next(iter(made.ids))}, …), the qrels judge {judges} ({judged_id}, …), "
-        "and they have no paper in common; make the run from the judged corpus, in its unit (--unit)"
-    )
+def _different(qrels: Qrels, run: Mapping[str, Ranking]) -> Iterator[tuple[str, str]]:
+    """Yield a ranked id and a judged one, of which one is a paper and the other its passage."""
+    for query_id, grades in islice(qrels.items(), LOOKED_AT):
+        papers = {paper_of(judged): judged for judged in grades}
+        for found, _ in run.get(query_id, ()) if grades else ():
+            paper = paper_of(found)
+            if found not in grades and (paper in grades or found in papers):
+                yield found, papers[paper]
 
 
 def paper_of(passage_id: str) -> str:
     """Return the paper or article of a passage, by the form of its id; other ids are unchanged."""
-    found = RANKED_PASSAGE.fullmatch(passage_id)
+    found = PASSAGE.fullmatch(passage_id) if "#" in passage_id or "@" in passage_id else None
     return found[1] if found else passage_id
 
 

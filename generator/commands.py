@@ -63,7 +63,7 @@ def ask(
 
     With --cite the output is the answer with citations and references in that style.
     """
-    from generator.answers.cited_answer import cited_answer, cited_document, evidence_records
+    from generator.answers.cited_answer import cited_document, citing_papers, evidence_records
     from generator.console import live_progress, show_answer
     from generator.pipeline import Settings, answer_question, choose_strategy
     from indexer.settings import named_paths
@@ -96,8 +96,8 @@ def ask(
             echo_json(asked.as_record())
         elif cite:
             echo_lines((f"note: {note}" for note in asked.result.notes), err=True)
-            answer = cited_answer(asked.answer, asked.evidence, call.question)
-            document = cited_document(answer, evidence_records(asked.evidence), cite)
+            answer = citing_papers(asked.answer, {hit.passage_id: hit.doc_id for hit in asked.evidence})
+            document = cited_document(answer, evidence_records(asked.evidence), cite, call.question)
             write_document(document, out, "answer")
         else:
             show_trace(asked.result)

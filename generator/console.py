@@ -213,11 +213,7 @@ def _call_parts(call: Mapping[str, Any]) -> list[str]:
         parts.append(f"{call['attempts']} requests" + (", repaired" if call.get("repaired") else ""))
     if times := call.get("milliseconds"):
         parts.append(", ".join(f"{name.replace('_', ' ')} {spent:.0f} ms" for name, spent in times.items()))
-    context = call.get("context") or {}
-    if context.get("tokens"):
-        counted = f"{context['prompt_tokens']} tokens (by {context['counted_by']})"
-        parts.append(f"prompt of {counted} in a context of {context['tokens']}")
-    cuts = context.get("shortened", ())
+    cuts = (call.get("context") or {}).get("shortened", ())
     return parts + [
         f"{cut['passage_id']} cut to {cut['characters']} of {cut['of']} characters" for cut in cuts
     ]

@@ -1,6 +1,10 @@
 """Errors of answering; statistics or quotation replace a model call that fails with `ModelFailed`."""
 
+from typing import Any
+
 from base.errors import ShragError
+
+SERVER_ERROR = 500  # the first HTTP status of these
 
 
 class GeneratorError(ShragError, code="generator"):
@@ -31,11 +35,23 @@ class ModelFailed(
 ):
     """A model call failed; a fallback replaces it and a note says so.
 
-    `attempts` counts the requests sent.
+    Args:
+        message: what happened, and the next step.
+        attempts: number of requests sent.
+        of_server: True if the server is down or too slow, False if the call or the answer was wrong.
+        status: HTTP status of a refusal, 200 if the model declined.
+        text: an invalid reply, for the trace.
     """
 
-    attempts = 1
-    of_server = False  # True: the server is down; False: the call or the answer was wrong
+    def __init__(
+        self, message: str, *, attempts: int = 1, of_server: bool = False, status: int = 0, text: str = ""
+    ) -> None:
+        """Store the details; an error of the server's own is always of the server."""
+        super().__init__(message)
+        self.attempts, self.status, self.text = attempts, status, text
+        self.of_server = of_server or status >= SERVER_ERROR
+        self.retry_after_s: float | None = None  # delay in the server's Retry-After header
+        self.refused = ""  # parameter that the server does not support; the call can be sent without it
 
     def __str__(self) -> str:
         text = super().__str__()
@@ -43,74 +59,35 @@ class ModelFailed(
 
 
 class ModelUnreachable(ModelFailed):
-    """No connection to the endpoint, or an incomplete answer."""
+    """No connection to the endpoint, or an incomplete answer; always of the server."""
 
-    of_server = True
+    def __init__(self, message: str, **details: Any) -> None:
+        """Store the details."""
+        super().__init__(message, **details | {"of_server": True})
 
 
 class ModelTooSlow(ModelFailed):
-    """A time limit passed: the server was silent or its answer incomplete.
-
-    `of_server` is False if the server had only the rest of a stage's time, or got no request.
-    """
-
-    def __init__(self, message: str, *, of_server: bool = True, attempts: int = 1) -> None:
-        """Store whether the server is at fault."""
-        self.of_server, self.attempts = of_server, attempts
-        super().__init__(message)
+    """A time limit passed; not the server's fault if it had only the rest of a stage's time."""
 
 
 class ModelRefusedCall(ModelFailed):
-    """The server or the model declined; `status` is the HTTP status, 200 if the model declined.
-
-    `retry_after_s` is the delay in the server's Retry-After header, None without one. `refused` names a
-    parameter that the server does not support, and without which the call can be sent again.
-    """
-
-    def __init__(self, message: str, *, status: int) -> None:
-        """Store the HTTP status."""
-        self.status = status
-        self.of_server = status >= 500  # noqa: PLR2004 - HTTP server errors
-        self.retry_after_s: float | None = None
-        self.refused = ""
-        super().__init__(message)
+    """The server or the model declined."""
 
 
 class ContextExceeded(ModelRefusedCall):
-    """The server reports a prompt longer than its context; `context_tokens` is the size it names, if any."""
-
-    def __init__(self, message: str, *, status: int, context_tokens: int | None = None) -> None:
-        """Store the context size."""
-        self.context_tokens = context_tokens
-        super().__init__(message, status=status)
+    """The server reports a prompt longer than its context."""
 
 
 class ModelAnswerInvalid(ModelFailed):
-    """The reply does not match the schema; `text` is the reply, for the trace."""
-
-    def __init__(self, message: str, *, text: str = "", attempts: int = 1) -> None:
-        """Store the reply; the message already contains the number of requests."""
-        self.text, self.attempts = text, attempts
-        super().__init__(message)
-
-    def __str__(self) -> str:
-        return Exception.__str__(self)
+    """The reply does not match the schema."""
 
 
 class ContextTooSmall(ModelFailed):
-    """The prompt does not fit the model's context, even with one sentence of each passage."""
-
-    attempts = 0
+    """The prompt does not fit the model's context, even with its passages cut short."""
 
 
 class CircuitOpen(ModelFailed):
     """The server failed several times in a row; no requests are sent for a while."""
-
-    attempts = 0
-
-
-class TokenizerUnusable(GeneratorError):
-    """The configured tokenizer is missing or unreadable."""
 
 
 class CacheUnusable(GeneratorError):

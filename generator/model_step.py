@@ -22,7 +22,8 @@ from base.notes import Note
 from generator.budgets import Allowance, Budget, BudgetSpent, Cost
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelTooSlow
 from generator.llm import Growth, LanguageModel, OnText, Reply
-from generator.llm.context import FittedPrompt, fit, passage_texts
+from generator.llm.client import Limit
+from generator.llm.context import REFUSED_SHARE, FittedPrompt, estimated_tokens, fit, passage_texts
 from generator.llm.model import Message
 from generator.prompts import Prompt
 from generator.tracing import Step, error_text
@@ -31,7 +32,7 @@ from indexer.files.schema import StoredPassage
 R = TypeVar("R", bound=BaseModel)
 T = TypeVar("T")
 
-CHARACTERS_OF_A_TOKEN = 2  # for a high estimate, also of Korean
+MOST_REFUSALS = 3  # of a prompt that the server reports as too long, each time with shorter passages
 
 
 class UnusableReply(Exception):
@@ -72,7 +73,6 @@ class ModelStep(Generic[R, T]):
         fault: returns a note on a fault of a valid reply, for which the model is asked once more.
         runs_after_timeout: whether the step runs if the server was too slow for an earlier one of its parent.
         on_text: receives the growing text of the reply, like the listener of the step.
-        shows_text: whether the listener of the step receives the growing text.
     """
 
     name: str
@@ -91,7 +91,6 @@ class ModelStep(Generic[R, T]):
     fault: Callable[[R], Note | None] = lambda _: None
     runs_after_timeout: bool = False
     on_text: OnText | None = None
-    shows_text: bool = True
 
     async def run(self, parent: Step, model: LanguageModel | None, budget: Allowance | None = None) -> T:
         """Return the model's value, or the fallback if the model fails, is missing, or the budget is spent.
@@ -100,8 +99,8 @@ class ModelStep(Generic[R, T]):
         """
         if model is None:
             return await self.otherwise()
-        content = self._messages(passage_texts(self.passages or ()))[0]["content"]
-        most_tokens = len(content) // CHARACTERS_OF_A_TOKEN + model.settings.max_tokens
+        messages = self._messages(passage_texts(self.passages or ()))
+        most_tokens = estimated_tokens(messages) + model.settings.max_tokens
         failures = (earlier.failure for earlier in parent.children)
         slow = next((each for each in failures if isinstance(each, ModelTooSlow) and each.of_server), None)
         try:
@@ -111,7 +110,7 @@ class ModelStep(Generic[R, T]):
                     try:
                         if slow and not self.runs_after_timeout:
                             raise ModelTooSlow(str(slow), attempts=0)
-                        made = await self.call(model, step.on_text if self.shows_text else None)
+                        made = await self.call(model, step.on_text)
                     except ModelFailed as error:
                         _record_failure(step, error, self.fallback, cost)
                     else:
@@ -139,15 +138,16 @@ class ModelStep(Generic[R, T]):
     async def call(self, model: LanguageModel, on_text: OnText | None = None) -> FromModel[T]:
         """Call the model without a step and without a fallback; an invalid reply is repaired once.
 
-        Passages that are too long are shortened, and once more if the server refuses the prompt.
+        Passages that are too long are shortened, and again if the server refuses the prompt.
 
         Raises:
             ModelFailed: the call failed, or its reply is unusable.
         """
         limit, fitted = model.limit(self.name), None
+        listeners = [listener for listener in (on_text, self.on_text) if listener]
 
         def show(growth: Growth) -> None:
-            for listener in filter(None, (on_text, self.on_text)):
+            for listener in listeners:
                 listener(growth)
 
         async def ask(messages: Sequence[Message]) -> Reply[R]:
@@ -157,20 +157,14 @@ class ModelStep(Generic[R, T]):
                 name=self.name,
                 prompt_version=self.prompt.version or None,
                 limit=limit,
-                on_text=show if on_text or self.on_text else None,
+                on_text=show if listeners else None,
                 fault=self.fault,
             )
 
         if self.passages is None:
             reply = await ask(self._messages())
         else:
-            fitted = await fit(self.passages, self._messages, model, limit)
-            try:
-                reply = await ask(fitted.messages)
-            except ContextExceeded as error:
-                fitted = await fit(self.passages, self._messages, model, limit, (fitted, error))
-                reply = await ask(fitted.messages)
-                reply = replace(reply, attempts=reply.attempts + error.attempts)
+            fitted, reply = await self._ask_with_passages(self.passages, ask, model, limit)
         versions = {"prompt_version": self.prompt.version, **self.further_versions}
         try:
             return FromModel(self.read(reply), reply, versions, fitted)
@@ -180,6 +174,29 @@ class ModelStep(Generic[R, T]):
                 text=reply.text,
                 attempts=reply.attempts,
             ) from None
+
+    async def _ask_with_passages(
+        self,
+        passages: Sequence[StoredPassage],
+        ask: Callable[[Sequence[Message]], Awaitable[Reply[R]]],
+        model: LanguageModel,
+        limit: Limit,
+    ) -> tuple[FittedPrompt, Reply[R]]:
+        """Return the prompt that fits the context, and the reply to it."""
+        context, refused = await model.context(limit), 0
+        room = context and context - model.settings.max_tokens
+        while True:
+            fitted = fit(passages, self._messages, context, room)
+            try:
+                reply = await ask(fitted.messages)
+            except ContextExceeded as error:
+                refused += error.attempts
+                if refused >= MOST_REFUSALS:
+                    error.attempts = refused
+                    raise
+                room = int(REFUSED_SHARE * estimated_tokens(fitted.messages))
+            else:
+                return fitted, replace(reply, attempts=reply.attempts + refused)
 
     def _messages(self, passages: Sequence[str] = ()) -> list[Message]:
         """Return the messages with passages of these texts; raises InvalidPrompt."""
@@ -192,10 +209,8 @@ def _record_failure(step: Step, error: ModelFailed, fallback: str, cost: Cost) -
     """Record a failed call in its step, and its cost: tokens only of an answer, or of a server in time."""
     step.failure, step.error, step.fallback = error, error_text(error), fallback
     step.notes.append(Note("model_failed", fallback=fallback, error=str(error)))
-    step.model_call = {"attempts": error.attempts}
+    step.model_call = {"attempts": error.attempts} | ({"text": error.text} if error.text else {})
     cost.calls = error.attempts
-    if isinstance(error, ModelAnswerInvalid):
-        step.model_call["text"] = error.text
     cost.tokens *= error.attempts if isinstance(error, ModelAnswerInvalid | ModelTooSlow) else 0
 
 

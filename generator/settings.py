@@ -23,7 +23,6 @@ from indexer.settings import (
     BaseUrl,
     CaCerts,
     HeaderKey,
-    OptionalPath,
     refuse_unused_certificates,
 )
 
@@ -133,8 +132,8 @@ class LanguageModelSettings(BaseModel):
     circuit_open_s: Seconds = Field(default=30.0, description="seconds until one call tries the server again")
     dialect: Dialect = Field(
         default="vllm",
-        description="vllm (also SGLang, llama.cpp): chat_template_kwargs and /tokenize are used; "
-        "openai: neither, for servers that refuse unknown fields",
+        description="vllm (also SGLang, llama.cpp): chat_template_kwargs are sent; openai: they are not, for "
+        "servers that refuse unknown fields",
     )
     thinking: bool = Field(
         default=False, description="enable_thinking of the chat template, for models that can think aloud"
@@ -151,11 +150,6 @@ class LanguageModelSettings(BaseModel):
         ge=256,
         le=16_777_216,
         description="tokens of prompt and answer together; default is the size that vLLM reports in /models",
-    )
-    tokenizer: OptionalPath = Field(
-        default=None,
-        description="the model's tokenizer.json or its folder, for servers that count no tokens; "
-        "needs the extra `models`",
     )
 
     @property

@@ -19,7 +19,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,7 +30,6 @@ from base.errors import InvalidCall, Remedy, ResourceError
 from base.files.base_directories import in_home
 from base.files.durable import SHORTAGES, cause_of, describe_error, disk_of, sync, write_durably
 from base.files.locks import lock_file
-from base.files.regular_files import read_regular
 from base.progress import Progress, no_progress
 from base.terminal.output import echo, echo_json, echo_lines
 from base.terminal.progress_bar import progress_bar
@@ -52,7 +51,6 @@ BACKUP = "backup.json"
 PARTIAL = ".partial"
 LOCK = ".lock"
 OWN_FOLDER, OWN_FILE = 0o700, 0o600  # the keys are in it
-MOST_BYTES = 1_000_000  # of backup.json
 ENDS_BACKUP = SHORTAGES | {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}  # unrelated to one index
 IN_A_CLUSTER = (
     "the indexes of a cluster are not in this backup: Elasticsearch saves them to its own snapshots "
@@ -70,9 +68,9 @@ class FolderBackup:
 
     name: str
     taken: str
-    indexes: tuple[str, ...]
-    bytes: int
-    copied: int
+    indexes: tuple[str, ...] = ()
+    bytes: int = 0
+    copied: int = 0
     home: str = ""
     failed: dict[str, str] = field(default_factory=dict)
 
@@ -105,7 +103,7 @@ def back_up(
         what = f"one of {folder} and {settings.home} is inside the other"
         raise InvalidCall(what, remedy="name another folder")
     names = index_names(settings) if settings.engine in LOCAL_ENGINES else []
-    names += [SERVER_STORE] if os.path.lexists(home / SERVER_STORE) else []
+    names += [SERVER_STORE] if (home / SERVER_STORE).exists() else []
     if not names:
         raise UnknownIndex(f"no index in {settings.home}: there is nothing to back up")
     busy = IndexBusy(f"another backup to {folder} is running", remedy="wait for it, then try again")
@@ -114,27 +112,25 @@ def back_up(
         with lock_file(folder / LOCK, busy):
             if os.path.lexists(folder / name):
                 raise InvalidCall(f"{folder / name} exists already", remedy="give another name, or none")
-            for leftover in folder.glob(f".*{PARTIAL}"):
-                if NAME.fullmatch(leftover.name[1 : -len(PARTIAL)]) and _is_own_folder(leftover):
-                    shutil.rmtree(leftover)
+            for leftover in filter(_is_own_folder, folder.glob(f".*{PARTIAL}")):
+                shutil.rmtree(leftover)
             before = list_backups(folder)
             partial = folder / f".{name}{PARTIAL}"
             partial.mkdir(mode=OWN_FOLDER)
-            sizes, failed = _copy_all(
-                home, names, partial, folder / before[-1].name if before else None, progress
-            )
-            if len(failed) == len(names):
-                raise IndexNotWritten(f"nothing was backed up: {'; '.join(failed.values())}")
-            size, copied = (sum(each[at] for each in sizes.values()) for at in (0, 1))
-            when = taken.isoformat(timespec="seconds")
-            backup = FolderBackup(name, when, tuple(sizes), size, copied, str(home), failed)
+            backup = FolderBackup(name, taken.isoformat(timespec="seconds"), home=str(home))
+            previous = folder / before[-1].name if before else None
+            for done, each in enumerate(names):
+                progress("backing up", done, len(names))
+                backup = _with_copy(backup, each, home, partial, previous)
+            if len(backup.failed) == len(names):
+                raise IndexNotWritten(f"nothing was backed up: {'; '.join(backup.failed.values())}")
             write_durably(partial / BACKUP, json.dumps(asdict(backup), ensure_ascii=False) + "\n")
-            for path in (partial, *filter(Path.is_dir, partial.rglob("*"))):
+            for path in (partial, *partial.rglob("*")):
                 sync(path)
             partial.rename(folder / name)
             sync(folder)
             own = [each for each in before if each.home == str(home)]
-            for older in own[: max(0, len(own) + 1 - keep)] if keep and not failed else ():
+            for older in own[: max(0, len(own) + 1 - keep)] if keep and not backup.failed else ():
                 # A kill leaves no incomplete backup under its name.
                 shutil.rmtree((folder / older.name).rename(folder / f".{older.name}{PARTIAL}"))
     except OSError as error:
@@ -152,12 +148,11 @@ def list_backups(folder: Path) -> list[FolderBackup]:
     Other folders, links, and backups that were renamed or copied to another name are ignored.
     """
     found, record_type = [], TypeAdapter(FolderBackup)
-    for path in folder.glob(f"*/{BACKUP}"):
+    for path in filter(_is_own_folder, folder.glob("*")):
         with suppress(OSError, ValueError, RecursionError):
-            backup = record_type.validate_json(read_regular(path, MOST_BYTES))
+            backup = record_type.validate_json((path / BACKUP).read_bytes())
             datetime.fromisoformat(backup.taken)
-            if backup.name == path.parent.name and _is_own_folder(path.parent):
-                found.append(backup)
+            found += [backup] if backup.name == path.name else []
     return sorted(found, key=lambda backup: (backup.taken, backup.name))
 
 
@@ -165,26 +160,27 @@ def _is_own_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
-def _copy_all(
-    home: Path, names: list[str], target: Path, previous: Path | None, progress: Progress
-) -> tuple[dict[str, tuple[int, int]], dict[str, str]]:
-    """Copy indexes and the server's data; return bytes and copied bytes, and the reasons of failures."""
-    sizes: dict[str, tuple[int, int]] = {}
-    failed: dict[str, str] = {}
-    for place, name in enumerate(names):
-        progress("backing up", place, len(names))
-        try:
-            if name == SERVER_STORE:
-                _copy_server_store(home / name, target / name)
-            else:
-                sizes[name] = _copy_current(FolderStore(home, name), FolderStore(target, name), previous)
-        except (OSError, ResourceError) as error:
-            if isinstance(error, OSError) and error.errno in ENDS_BACKUP:
-                raise
-            failed[name] = describe_error(error)
-            shutil.rmtree(target / name, ignore_errors=True)
-            (target / name).unlink(missing_ok=True)
-    return sizes, failed
+def _with_copy(
+    backup: FolderBackup, name: str, home: Path, target: Path, previous: Path | None
+) -> FolderBackup:
+    """Copy an index or the server's data; return the record of the backup with its outcome."""
+    try:
+        if name == SERVER_STORE:
+            _copy_server_store(home / name, target / name)
+            return backup
+        size, copied = _copy_current(FolderStore(home, name), FolderStore(target, name), previous)
+    except (OSError, ResourceError) as error:
+        if isinstance(error, OSError) and error.errno in ENDS_BACKUP:
+            raise
+        shutil.rmtree(target / name, ignore_errors=True)
+        (target / name).unlink(missing_ok=True)
+        return replace(backup, failed=backup.failed | {name: describe_error(error)})
+    return replace(
+        backup,
+        indexes=(*backup.indexes, name),
+        bytes=backup.bytes + size,
+        copied=backup.copied + copied,
+    )
 
 
 def _copy_current(store: FolderStore, copy: FolderStore, previous: Path | None) -> tuple[int, int]:
@@ -199,17 +195,14 @@ def _copy_current(store: FolderStore, copy: FolderStore, previous: Path | None) 
                 held.enter_context(store.holding(manifest.version))
                 break
         source, target = (each.version_path(manifest.version) for each in (store, copy))
-        earlier, copied = (
-            FolderStore(previous, store.name).version_path(manifest.version) if previous else None,
-            0,
-        )
+        earlier = FolderStore(previous or target, store.name).version_path(manifest.version)
+        copied = 0
         for name, file in manifest.files.items():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
-            if earlier and _holds(earlier / name, file) and try_link(earlier / name, target / name):
+            if _holds(earlier / name, file) and try_link(earlier / name, target / name):
                 continue
             copied += file.bytes
             shutil.copyfile(source / name, target / name)
-            sync(target / name)
             if not _holds(target / name, file):
                 what = f"index {store.name!r}, version {manifest.version}: its backup differs ({name})"
                 raise IndexDamaged(what, remedy=Remedy.VERIFY, index=store.name)
@@ -238,7 +231,6 @@ def _copy_server_store(path: Path, target: Path) -> None:
         full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
         raise OSError(errno.ENOSPC if full else errno.EIO, str(error), str(path)) from error
     target.chmod(OWN_FILE)
-    sync(target)
 
 
 location_option = click.option(

@@ -105,7 +105,7 @@ def report_record(report: "IngestReport") -> dict[str, Any]:
     record["dead_letters"] = [
         {"file": letter.file, "line": letter.line, "reason": letter.reason} for letter in report.dead_letters
     ]
-    record["dead_letter_kinds"] = {letter.kind: count for letter, count in report.dead_letter_kinds}
+    record["dead_letter_kinds"] = {kind: count for kind, (_, count) in report.letters.kinds.items()}
     if report.dead_letter_file:
         record["dead_letter_file"] = str(report.dead_letter_file)
     record["is_published"] = report.is_published
@@ -140,8 +140,8 @@ def show_report(report: "IngestReport") -> None:
     if sum(report.formats.values()) > 1:
         echo(f"  formats: {counts_by_name(report.formats)}")
     echo_lines((f"  {line}" for line in report.left_out.described()), err=True)
-    if kinds := report.dead_letter_kinds:
-        written = report.dead_letters_written
+    if kinds := report.letters.kinds.values():
+        written = report.letters.written
         share = "all" if written == manifest.counts["dead_letters"] else f"the first {written:,}"
         *others, last = [f"  {letter.described}{_more(count - 1)}" for letter, count in kinds]
         echo_lines([*others, f"{last}; {share} in {report.dead_letter_file}"], err=True)

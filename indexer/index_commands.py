@@ -1,9 +1,7 @@
 """The commands `indexes …`, which manage indexes."""
 
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +24,7 @@ from indexer.console import (
     size_of,
     terms_of,
 )
-from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex, VersionGone
-from indexer.files.sums import unsealed
+from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.options import (
     chosen_index,
     interruptible,
@@ -41,9 +38,6 @@ from indexer.versions.store.engines import index_names, open_store
 
 if TYPE_CHECKING:
     from base.progress import Progress
-    from indexer.files.schema import StoredPassage
-    from indexer.versions.manifest import Manifest
-    from indexer.versions.store import IndexStore
 
 LISTED = ("name", "version", "engine", "papers", "passages", "published", "counts", "analyzer")
 COLUMNS = ("name", "version", "engine", "papers", "passages", "analyzer", "published")
@@ -240,10 +234,10 @@ def _verify(
     settings: IndexerSettings, name: str, progress: "Progress"
 ) -> tuple[dict[int, list[str]], IndexDamaged | None]:
     """Return the differences of each version of an index, and the error of its pointer."""
-    lost = current = None
+    lost = None
     with open_store(settings, name) as store:
         try:
-            current = store.require_current()
+            store.require_current()
         except IndexDamaged as error:  # the versions can still be verified
             lost = error
         compared = {}
@@ -252,9 +246,6 @@ def _verify(
                 with suppress(OSError):  # its manifest is unreadable, or it was pruned
                     held.enter_context(store.holding(version))
                 compared[version] = store.verify_files(version, progress)
-        sources = store.local.sources
-        if current in compared and sources.exists() and unsealed(sources.read_bytes()) is None:
-            compared[current].append(f"{sources.name} has a wrong checksum: all files will be read again")
         there = store.versions()  # others were pruned in the meantime
     return {version: lines for version, lines in compared.items() if version in there}, lost
 
@@ -271,24 +262,12 @@ def export(name: str, out: Path | None) -> None:
         check_output(out, (settings.home / name, *named_paths(settings)))
     with ExitStack() as stack:
         store = stack.enter_context(open_store(settings, name))
-        manifest, passages = _current_passages(store)
+        manifest = store.manifest()
         progress = stack.enter_context(progress_bar())
         file = stack.enter_context(output_file(out)) if out else sys.stdout.buffer
-        for done, passage in enumerate(passages):
+        for done, passage in enumerate(store.stored_passages(manifest)):
             progress("exporting", done, manifest.passages)
             file.write(escaped_json(passage.to_json().decode()).encode() + b"\n")
-
-
-def _current_passages(store: "IndexStore") -> "tuple[Manifest, Iterator[StoredPassage]]":
-    """Return the current version and its passages; it is held from the first passage on."""
-    while True:
-        manifest = store.manifest()
-        passages = store.stored_passages(manifest)
-        try:
-            return manifest, chain([*islice(passages, 1)], passages)
-        except VersionGone:
-            if store.current() == manifest.version:
-                raise
 
 
 @indexes.command()

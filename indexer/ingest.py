@@ -4,31 +4,23 @@ import time
 import unicodedata
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from base.errors import InvalidCall
 from base.progress import Progress, no_progress
-from base.versions import installed_version
-from indexer.building import Built, build_version
-from indexer.building.plan import BuildPlan, IngestRequest, plan_build
-from indexer.building.source_files import (
-    FileChanges,
-    SourceFiles,
-    absolute,
-    choose_skipped,
-    keep_sources,
-    states_of,
-    version_key,
-)
+from indexer.building import build_version
+from indexer.building.plan import IngestRequest, plan_build
+from indexer.building.records import DeadLetterFile
+from indexer.building.source_files import FileChanges, keep_sources, version_key
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.full_text.parsing import Complete
 from indexer.corpora.papers import Unit
 from indexer.corpora.readers import DeadLetter, LeftOut, read_corpus
 from indexer.corpora.record_source import RecordSource
 from indexer.encoders import open_encoder
-from indexer.errors import EmptyCorpus, EncoderNotConfigured, StrictRefusal
+from indexer.errors import EncoderNotConfigured
 from indexer.files.damage import map_write_errors
 from indexer.settings import EncoderSettings, IndexerSettings
 from indexer.versions.manifest import Manifest
@@ -52,20 +44,22 @@ FOLDER_MODES = {"owner": 0o700, "group": 0o750, "all": 0o755}
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """Result of indexing: counts, the first ten dead letters, and the file with more of them."""
+    """Result of indexing: counts, dead letters, and the file with them."""
 
     manifest: Manifest
     seconds: float
-    dead_letters: list[DeadLetter] = field(default_factory=list)
-    dead_letter_file: Path | None = None
-    dead_letters_written: int = 0
-    # The first of each kind, and the number of the kind.
-    dead_letter_kinds: Sequence[tuple[DeadLetter, int]] = ()
-    formats: Mapping[str, int] = field(default_factory=dict)  # files by format
-    files: FileChanges = field(default_factory=FileChanges)
-    is_published: bool = True  # not if no record changed: then the manifest is that of the current version
-    left_out: LeftOut = field(default_factory=LeftOut)
-    absent: Sequence[str] = ()  # ids to remove that are not in the index
+    letters: DeadLetterFile
+    dead_letter_file: Path | None
+    formats: Mapping[str, int]  # files by format
+    files: FileChanges
+    is_published: bool  # not if no record changed: then the manifest is that of the current version
+    left_out: LeftOut
+    absent: Sequence[str]  # ids to remove that are not in the index
+
+    @property
+    def dead_letters(self) -> list[DeadLetter]:
+        """The first ten dead letters."""
+        return self.letters.first
 
 
 def build_index(
@@ -94,68 +88,30 @@ def index_records(
     started = time.perf_counter()
     with writable_store(settings, request.name) as store:
         # Invalid requests are refused before a model is loaded.
-        plan = plan_build(store, request, corpus, general_glossary=settings.general_glossary)
-        options, states = _reading_options(request, settings), states_of(corpus)
-        base = version_key(plan.base) if plan.base else ""
-        known = SourceFiles.read(store.local.sources, base, options)
-        plan = replace(plan, options=options, skipped=choose_skipped(known, states, request.paths))
-        corpus.skip({name for name in corpus.sources if absolute(name) in plan.skipped.names})
+        plan = plan_build(store, request, corpus, settings)
         encoder = open_encoder(settings.encoder)
         with closing(encoder) if encoder else nullcontext():
             vectors = VectorStage(store, encoder, plan.base, progress)
             vectors.check(reencode=not request.paths)
-            built, manifest = publish_build(store, plan, settings, vectors, progress)
+            built = build_version(store, plan, settings, vectors, progress)
+        manifest, letters, sources = built.manifest, built.letters, store.local.sources
         if request.paths:
-            files = known.updated(built.files.sources(states), built.files.all_ids(request.removed))
-            SourceFiles(version_key(manifest), options, files).write(store.local.sources)
+            skipped, key = plan.skipped.names, version_key(manifest)
+            plan.known.after(key, plan.states, skipped, built.read, request.removed).write(sources)
         elif plan.base and not request.removed:
-            keep_sources(store.local.sources, plan.base, manifest)
-        letters = built.letters
+            keep_sources(sources, plan.base, manifest)
         letter_file = store.local.dead_letter_path(manifest.version) if letters.count else None
     return IngestReport(
         manifest,
         time.perf_counter() - started,
-        letters.first,
+        letters,
         letter_file,
-        letters.written,
-        tuple(letters.kinds.values()),
         corpus.formats,
         plan.skipped.changes,
         built.is_changed,
         corpus.left_out,
         built.absent,
     )
-
-
-def publish_build(
-    store: IndexStore, plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage, progress: Progress
-) -> tuple[Built, Manifest]:
-    """Build and publish a version; if nothing changed, keep the current version and the dead letters."""
-    try:
-        built = build_version(store, plan, settings, vectors, progress)
-    except (EmptyCorpus, StrictRefusal):
-        store.discard_building()
-        raise
-    manifest = built.manifest
-    if built.is_changed:
-        manifest = store.publish(manifest, keep=settings.keep_versions)
-    else:
-        if plan.request.paths:
-            store.local.move_dead_letters(manifest.version)
-        store.discard_building()
-    if vectors.encoder or vectors.spooled:
-        store.local.forget_encoded()
-    return built, manifest
-
-
-def _reading_options(request: IngestRequest, settings: IndexerSettings) -> dict[str, Any]:
-    """Return the values with which a file gives the same records."""
-    return {
-        "release": installed_version("shrag"),
-        "format": request.format,
-        "columns": dict(request.columns or {}),
-        "grobid": settings.grobid_url,
-    }
 
 
 def _grobid(settings: IndexerSettings) -> Complete | None:
@@ -167,7 +123,7 @@ def _grobid(settings: IndexerSettings) -> Complete | None:
 
 
 class OtherRecords(RecordSource):
-    """Records that are in no files: none, or those that `read` yields; `name` identifies their content."""
+    """Records that are in no files: none, or those that `read` yields; `files` identifies their content."""
 
     unit: Unit = "paper"
     files: Sequence[str] = ()
@@ -176,11 +132,11 @@ class OtherRecords(RecordSource):
     def __init__(
         self,
         unit: Unit,
-        name: str = "",
+        files: Sequence[str] = (),
         corpus_format: str = "",
         read: Callable[[], Iterable[Any]] = tuple,
     ) -> None:
-        self.unit, self.files, self.format, self._read = unit, [name] if name else [], corpus_format, read
+        self.unit, self.files, self.format, self._read = unit, files, corpus_format, read
 
     def __iter__(self) -> Generator[Any, None, None]:
         """Yield the records."""

@@ -467,9 +467,6 @@ class IndexerSettings(LayeredSettings):
     backups: OptionalPath = Field(
         default=None, description="file or folder of backups; `shrag doctor` reports the age of the newest"
     )
-    commit_every: int = Field(
-        default=20_000, ge=1, description="records between two points from which an interrupted build resumes"
-    )
 
     @model_validator(mode="after")
     def _set_default_workers(self) -> Self:

@@ -12,16 +12,17 @@ import numpy as np
 from base.errors import Remedy
 from base.progress import Progress, no_progress
 from base.windows import windows
+from indexer.building import build_version
 from indexer.building.plan import BuildPlan, IngestRequest, own_entries
+from indexer.building.records import Record
 from indexer.building.source_files import keep_sources
-from indexer.building.spool import RecordHead, Spooled
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.papers import Origin
 from indexer.encoders import open_encoder
 from indexer.errors import EncoderNotConfigured, IndexMismatch
 from indexer.files.stored import key_of, open_searcher, read_numbered, unread_values
 from indexer.glossary.given import GivenPairs
-from indexer.ingest import OtherRecords, publish_build, writable_store
+from indexer.ingest import OtherRecords, writable_store
 from indexer.settings import IndexerSettings
 from indexer.vectors.parts import VectorParts
 from indexer.vectors.spool import VectorSpool, text_to_encode, vector_key
@@ -32,18 +33,17 @@ from indexer.versions.store.engines import open_store
 VECTORS_AT_ONCE = 4_096
 
 
-def stored_records(store: IndexStore, manifest: Manifest) -> Iterator[Spooled]:
+def stored_records(store: IndexStore, manifest: Manifest) -> Iterator[Record]:
     """Yield the records of a version with their passages, as a corpus."""
     passages = store.stored_passages(manifest)
     for record_id, found in groupby(passages, key=lambda passage: key_of(passage, manifest.unit)):
         first, *more = found
         record = first.paper or {}
-        further = [passage.passage_id for passage in more]
-        head = RecordHead(record_id, Origin(), cut=False, incomplete=first.incomplete, further=further)
         titles, ids = (first.title, first.title2), (first.doc_id, *map(record.get, ("doi", "url")))
         authors, kind = record.get("authors") or (), record.get("type")
         unread = unread_values(authors, kind, titles, first.journal, filter(None, ids))
-        yield head, [replace(each, **unread) for each in (first, *more)]
+        whole = [replace(each, **unread) for each in (first, *more)]
+        yield Record(record_id, Origin(), is_cut=False, passages=whole)
 
 
 def upgrade_index(
@@ -86,20 +86,20 @@ def upgrade_index(
         given = GivenPairs(own, general=bool(base.glossary.get("general")))
         source = f"{name}@{base.version} {base.published}"
         corpus = OtherRecords(
-            base.unit, source, str(base.source.get("format", "")), partial(stored_records, store, base)
+            base.unit, [source], str(base.source.get("format", "")), partial(stored_records, store, base)
         )
         plan = BuildPlan(request, corpus, store.next_version(), None, dictionary, current, given)
         with closing(encoder) if encoder else nullcontext():
             VectorStage(store, encoder, base, progress).check()
             if kept and (vectors := store.vectors(base)):
-                _fill(store.local.encoded, vectors, Path(store.address(base).index))
+                _fill(store.local.encoded, vectors, Path(store.address(base)))
             elif kept and encoder is None:
                 raise EncoderNotConfigured(
                     f"the vectors of index {name!r} must be encoded again",
                     remedy="set SHRAG_ENCODER__PROVIDER to local or endpoint",
                 )
             stage = VectorStage(store, encoder, None, progress, kept)
-            _, manifest = publish_build(store, plan, settings, stage, progress)
+            manifest = build_version(store, plan, settings, stage, progress).manifest
         keep_sources(store.local.sources, base, manifest)
     return manifest, True
 

@@ -12,8 +12,9 @@ from indexer.options import chosen_index, json_option, name_option
 from indexer.settings import IndexerSettings
 from retriever.errors import UnknownPaper
 from retriever.index import SearchIndex, open_index
-from retriever.papers.linked import ListedPaper, PaperLinks, linked_papers, listed_paper
+from retriever.papers.linked import PaperLinks, linked_papers
 from retriever.papers.page import may_be_id
+from retriever.papers.records import ListedPaper, listed_paper
 
 MOST_ASKED = 1_000  # papers of one call
 MOST_LISTED = 1_000_000  # papers of each list

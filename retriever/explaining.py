@@ -13,8 +13,7 @@ from base.terminal.columns import table
 from base.terminal.output import shortened
 from indexer.corpora.papers import Language
 from retriever.calls import ExplanationLanguage
-from retriever.engines import NumberedRows, TermScore
-from retriever.engines.explaining import in_order
+from retriever.engines import NumberedRows
 from retriever.formula import TokenPlaces, bm25
 from retriever.index import SearchIndex
 from retriever.papers.page import stored_passage
@@ -24,6 +23,7 @@ from retriever.settings import RetrieverSettings
 from retriever.stages.paper_sets import query_for_papers
 from retriever.stages.stages import Ranking, computed
 from retriever.terms import SearchTerms
+from retriever.token_scores import TermScore, explain_query, in_order
 
 DEPTH = 100  # papers searched for the rank
 KOREAN: Mapping[str, str] = {
@@ -108,7 +108,7 @@ def explain(
     if ranking.scored is None or terms is None:
         query = stages.main_query(title_weight=settings.title_weight)
         sent = query and query_for_papers(index, query)
-        return replace(account, terms=index.engine.explain(sent, passage_id) if sent else ())
+        return replace(account, terms=explain_query(index.engine, sent, passage_id) if sent else ())
     read = index.engine.rows([passage_id])
     return _with_tokens(account, terms, read, base)
 

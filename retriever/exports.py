@@ -209,11 +209,9 @@ def _cell(value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    """Return JSON on one line, in which characters that `one_line` would change are escaped."""
+    """Return JSON on one line; all letters are escaped if `one_line` would change one."""
     text = json.dumps(value, ensure_ascii=False)
-    if text == one_line(text):
-        return text
-    return "".join(sign if sign in {" ", one_line(sign)} else json.dumps(sign)[1:-1] for sign in text)
+    return text if text == one_line(text) else json.dumps(value)
 
 
 def _csv_line(cells: Iterable[str]) -> str:

@@ -214,7 +214,7 @@ def _checked_dictionary(store: IndexStore, manifest: Manifest) -> UserDictionary
 
 def _open_embedded(settings: IndexerSettings, store: IndexStore, manifest: Manifest) -> Engine:
     del settings
-    folder = Path(store.address(manifest).index)
+    folder = Path(store.address(manifest))
 
     def check() -> None:
         if folder.exists():  # a superseded version is moved away while it is still open
@@ -226,15 +226,14 @@ def _open_embedded(settings: IndexerSettings, store: IndexStore, manifest: Manif
 def _open_cluster(settings: IndexerSettings, store: IndexStore, manifest: Manifest) -> Engine:
     from retriever.engines.elasticsearch import ElasticsearchEngine
 
-    address = store.address(manifest)
     path = store.companion_path(manifest, LEXICON)
     with map_damage_errors(path, store.name):
         lexicon = Lexicon.open(path)
     return ElasticsearchEngine(
         settings.elasticsearch,
-        address.index,
+        store.address(manifest),
         passages=manifest.passages,
-        shards=address.shards,
+        shards=manifest.shards,
         lexicon=lexicon,
     )
 

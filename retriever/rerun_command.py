@@ -8,10 +8,8 @@ beside the record (`FILE.found`). Their report is a text in Korean or English, f
 import asyncio
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,15 +28,13 @@ from indexer.corpora.papers import language_of
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.errors import RetrieverError
-from retriever.following import FollowingIndex
-from retriever.index import SearchIndex, open_index
+from retriever.index import open_index
 from retriever.options import synonyms_option
 from retriever.papers.records import records_of_hits
 from retriever.reference import one_line, reference_line, web_address
 from retriever.search import search
 from retriever.search_records.record import Comparison, SearchRecord, compare, now, search_record
 
-Opener = Callable[[str, Path | None], FollowingIndex]
 SHOWN_CHARACTERS = 80  # of a value that changed
 MOST_BYTES = 16_000_000  # of a file of times: about 300,000 papers
 LAST, RECORD = "last", "record"
@@ -80,19 +76,11 @@ def rerun(
     """
     if since is None and len(files) > 1:
         raise click.UsageError("several files need --since")
-    with ExitStack() as opened:
-
-        @cache
-        def open_once(index: str, recorded: Path | None) -> FollowingIndex:
-            """Open an index once, with the given synonyms or those of the record."""
-            opening = open_index(IndexerSettings(), index, synonyms or recorded, follow=True)
-            return opened.enter_context(opening)
-
-        if since is not None:
-            _report_new(files, name, _since_of(since), open_once, as_json=as_json)
-            return
-        then = SearchRecord.load(files[0])
-        found = compare(then, _repeated(then, name, open_once)[0])
+    if since is not None:
+        _report_new(files, name, _since_of(since), synonyms, as_json=as_json)
+        return
+    then = SearchRecord.load(files[0])
+    found = compare(then, _repeated(then, name, synonyms, lambda _: False)[0])
     if as_json:
         echo_json(found.as_record())
     else:
@@ -116,18 +104,14 @@ def _comparison_lines(found: Comparison) -> Iterator[str]:
 
 
 def _repeated(
-    then: SearchRecord, name: str | None, open_once: Opener, is_new: Callable[[str], bool] = lambda _: False
+    then: SearchRecord, name: str | None, synonyms: Path | None, is_new: Callable[[str], bool]
 ) -> tuple[SearchRecord, list[dict[str, Any]]]:
     """Search again; return the new record, and the records of the papers that are new."""
-    request, settings = then.request, then.settings()
-
-    async def of_version(version: SearchIndex) -> tuple[SearchRecord, list[dict[str, Any]]]:
-        result = await search(version, request, settings)
+    settings = then.settings()
+    with open_index(IndexerSettings(), name or then.index, synonyms or settings.synonyms) as index:
+        result = asyncio.run(search(index, then.request, settings))
         new = [hit for hit in result.listed if is_new(hit.doc_id)]
-        papers = await version.run(records_of_hits, new) if new else []
-        return search_record(version.manifest, request, result), papers
-
-    return asyncio.run(open_once(name or then.index, settings.synonyms).ask(of_version))
+        return search_record(index.manifest, then.request, result), records_of_hits(index, new)
 
 
 def _since_of(given: str) -> str:
@@ -184,13 +168,13 @@ class FirstFound:
 
 
 def _report_new(
-    files: Iterable[Path], name: str | None, since: str, open_once: Opener, *, as_json: bool
+    files: Iterable[Path], name: str | None, since: str, synonyms: Path | None, *, as_json: bool
 ) -> None:
     """Print the new papers of each search, then save the times; a failed search does not stop the others."""
     failed: Exception | None = None
     for file in _records(files):
         try:
-            _report_new_of(file, name, since, open_once, as_json=as_json)
+            _report_new_of(file, name, since, synonyms, as_json=as_json)
         except (ResourceError, RetrieverError) as error:
             if failed is not None:
                 echo(f"{file}: {describe_error(error)}", err=True)
@@ -199,12 +183,12 @@ def _report_new(
         raise failed
 
 
-def _report_new_of(file: Path, name: str | None, since: str, open_once: Opener, *, as_json: bool) -> None:
+def _report_new_of(file: Path, name: str | None, since: str, synonyms: Path | None, *, as_json: bool) -> None:
     then, beside = SearchRecord.load(file), file.with_name(f"{file.name}.found")
     check_output(beside, (file,))
     index = name or then.index
     known, searched = FirstFound.load(beside, then, index), now()
-    found, papers = _repeated(then, index, open_once, lambda doc_id: known.is_new(doc_id, since))
+    found, papers = _repeated(then, index, synonyms, lambda doc_id: known.is_new(doc_id, since))
     news = {
         "file": str(file),
         "question": then.request.question,

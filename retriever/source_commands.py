@@ -112,7 +112,7 @@ async def _checked(name: str, tables: dict[str, SourceTable]) -> dict[str, Any]:
     papers = answer.found[0] if answer.found else ()
     return checked | {
         "found": len(papers),
-        "title": papers[0].paper.title if papers else "",  # of the first paper
+        "title": papers[0].title if papers else "",  # of the first paper
         "notes": [*answer.notes, *wrong],
         "milliseconds": round(1000 * (time.monotonic() - begun), 2),
     }

@@ -89,7 +89,6 @@ async def opened_sources(asked: CallTarget, services: Backends) -> AsyncIterator
 
     Raises:
         UnknownIndex: the index was deleted.
-        TooBusy: the limit of concurrent source requests is reached.
     """
     models = services.sources.models
     if asked.index and isinstance(asked.opened, FollowingIndex):
@@ -97,8 +96,7 @@ async def opened_sources(asked: CallTarget, services: Backends) -> AsyncIterator
             source = LimitedSource(DiscreetIndex(asked.index, version), INDEX_SECONDS)
             yield replace(index_as_source(asked.index, version), sources=[source], models=models)
     else:
-        async with services.sources.asked(asked.sources) as sources:
-            yield OpenedSources(sources, models=models)
+        yield OpenedSources(await services.sources.asked(asked.sources), models=models)
 
 
 class DiscreetIndex(IndexSource):

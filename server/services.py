@@ -18,7 +18,7 @@ from server.access.sign_in.signing_in import SignIn
 from server.indexes import OpenIndexes
 from server.kept_searches.feeds import Feeds
 from server.kept_searches.searches import KeptSearches
-from server.limits.gate import Gate, sources_at_once
+from server.limits.gate import Gate
 from server.monitoring.audit import AuditLog, CallLog
 from server.monitoring.metrics import AUDIT_LOST, forget_ended_processes
 from server.monitoring.search_statistics import SearchStatistics
@@ -80,7 +80,7 @@ async def open_backends(settings: Settings, server: ServerSettings) -> AsyncIter
         synonyms, stopping = settings.retriever.synonyms, asyncio.Event()
         indexes = OpenIndexes(settings.indexer, synonyms, most=server.open_indexes)
         await opened.enter_async_context(indexes.keeping())
-        sources = OfferedSources(declared, settings, at_once=sources_at_once(server))
+        sources = OfferedSources(declared, settings)
         await opened.enter_async_context(sources.keeping())
         models = {
             name: await opened.enter_async_context(settings.with_model(name).language_model())

@@ -3,7 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -22,7 +22,6 @@ from retriever.sources.gathered import SharedModels, index_of_sources
 from retriever.sources.merging import LimitedSource, ask_sources
 from server.access.callers import current_visit, may_use
 from server.addresses import as_index
-from server.limits.work_queue import WorkQueue
 from server.monitoring import metrics
 
 log = get_logger("server")
@@ -102,8 +101,7 @@ class KeptSource(Source):
         return self.declared.limited(self)
 
     search, papers, papers_by_doi = map(_passing, ("search", "papers", "papers_by_doi"))
-    references, citing = map(_passing, ("references", "citing"))
-    frequencies, citation_counts = map(_passing, ("frequencies", "citation_counts"))
+    linked, frequencies, citation_counts = map(_passing, ("linked", "frequencies", "citation_counts"))
 
     async def close(self) -> None:
         """Close the source if it is open."""
@@ -117,11 +115,10 @@ class OfferedSources:
     A source is unknown to a caller whose key does not allow it.
     """
 
-    def __init__(self, declared: Sequence[DeclaredSource], settings: Settings, *, at_once: int) -> None:
-        """Connect to nothing yet; `at_once` limits the concurrent questions to sources."""
+    def __init__(self, declared: Sequence[DeclaredSource], settings: Settings) -> None:
+        """Connect to nothing yet."""
         self._kept = {each.name: KeptSource(each, settings.indexer) for each in declared}
         self.models = SharedModels(settings.indexer, settings.retriever.synonyms)
-        self._questions = WorkQueue("sources", max(1, at_once), 0)
 
     @asynccontextmanager
     async def keeping(self) -> AsyncIterator["OfferedSources"]:
@@ -181,29 +178,20 @@ class OfferedSources:
         for given in dict.fromkeys(ids):
             source, _, own = given.partition(":") if len(names) > 1 else (names[0], "", given)
             wanted[source][own] = given
-        async with self.asked([name for name in names if wanted[name]]) as sources:
-            if not sources:
-                return []
-            answered = await ask_sources(sources, lambda source: source.papers(list(wanted[source.name])))
+        if not (sources := await self.asked([name for name in names if wanted[name]])):
+            return []
+        answered = await ask_sources(sources, lambda source: source.papers(list(wanted[source.name])))
         found = {
-            wanted[name][own]: {"doc_id": wanted[name][own], **paper.paper.record()}
+            wanted[name][own]: {"doc_id": wanted[name][own], **paper.record()}
             for name, papers in answered.answers.items()
             for own, paper in papers.items()
             if own in wanted[name]
         }
         return [found[given] for given in dict.fromkeys(ids) if given in found]
 
-    @asynccontextmanager
-    async def asked(self, names: Sequence[str]) -> AsyncIterator[list[LimitedSource]]:
-        """Hold a slot, and the sources for one question; a source that cannot be opened will not answer.
-
-        Raises:
-            TooBusy: the limit of concurrent source requests is reached.
-        """
-        visit = current_visit()
-        async with self._questions.slot(visit.caller.counted_as if visit else ""):
-            with visit.waiting_elsewhere() if visit else nullcontext():
-                yield list(await asyncio.gather(*(self._kept[name].limited() for name in names)))
+    async def asked(self, names: Sequence[str]) -> list[LimitedSource]:
+        """Return the sources for one question; a source that cannot be opened will not answer."""
+        return list(await asyncio.gather(*(self._kept[name].limited() for name in names)))
 
 
 class SourcesIndex(OpenIndex):
@@ -214,9 +202,9 @@ class SourcesIndex(OpenIndex):
         self._offered, self.names = offered, names
 
     async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
-        """Run a question on the sources; raises TooBusy at the limit of concurrent questions."""
-        offered = self._offered
-        async with offered.asked(self.names) as sources, index_of_sources(sources, offered.models) as index:
+        """Run a question on the sources."""
+        sources = await self._offered.asked(self.names)
+        async with index_of_sources(sources, self._offered.models) as index:
             answer = await question(index)
         metrics.observe(answer)
         return answer

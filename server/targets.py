@@ -23,6 +23,7 @@ from retriever.request import SearchRequest
 from retriever.search import search
 from retriever.stages.hits import SearchResult
 from server.addresses import without_address
+from server.limits.gate import Work
 from server.services import Backends, Services
 from server.transport.streams import until_stop
 
@@ -99,8 +100,10 @@ async def admitted_search(
         ModelNotConfigured: the model is to write the strategy, and there is none.
     """
     strategist = call.strategist if call.question.strip() else None
-    async with services.gate.admit(request, "ask" if strategist == "model" else "search"):
-        of = await open_target(services, call.index, getattr(call, "sources", ()))
+    work: Work = "ask" if strategist == "model" else "search"
+    sources = getattr(call, "sources", ())
+    async with services.gate.admit(request, work, asks_sources=bool(sources)):
+        of = await open_target(services, call.index, sources)
         step = Step("search")
         asked = await with_strategy(step, call.request(), strategist, services.settings, services.model)
         notes = tuple(without_address(step.all_notes(), services.settings))
@@ -125,7 +128,7 @@ async def answer_events(
     settings = services.settings
     asked = call.request(settings)
     asked = replace(asked, turns=turns or asked.turns)
-    async with services.gate.admit(request, "ask", is_stream=True):
+    async with services.gate.admit(request, "ask", is_stream=True, asks_sources=bool(call.sources)):
         of = await open_target(services, call.index, call.sources)
         yield None
         model = services.model_of(asked)

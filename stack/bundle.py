@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -24,25 +23,17 @@ from pydantic import TypeAdapter, ValidationError
 
 from base.errors import InvalidCall, ShragError
 from base.extras import extra_remedy
-from base.files.durable import write_durably
-from base.files.regular_files import read_regular
 
 Report = Callable[[str], None]
 CHECKOUT = Path(__file__).parents[1]
 MANIFEST, SUMS = "bundle.json", "SHA256SUMS"
 SOURCE, WHEELS, MODELS, IMAGES = "source", "wheels", "models", "images"
-DESCRIPTION_BYTES = 100_000_000  # largest description file
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"  # as in names of wheels
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
 BY_THE_LOCK = ("--quiet", "--require-hashes", "--only-binary=:all:", "--requirement")
-LAST_LINES = 5  # of a program's error output
 # Other formats of the same weights; with safetensors neither vLLM nor sentence-transformers reads them.
 OTHER_FORMS = ["onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf", "original/*"]
-NEEDED = {  # patterns of the files that a model needs, one of each
-    "configuration": ("config.json",),
-    "tokenizer": ("tokenizer.json", "tokenizer.model", "vocab.*", "sentencepiece.bpe.model"),
-    "weights": ("*.safetensors", "pytorch_model*.bin"),
-}
+WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 IMAGE_LINE = re.compile(r"^\s*image:\s*([^\s#]+)", re.MULTILINE)
 BUILT_HERE = "shrag-"  # an image of this prefix is built by docker compose build, and in no registry
 # Docker's client is often installed without its engine, so each is called.
@@ -65,14 +56,6 @@ class ModelSource(NamedTuple):
     folder: Path | None = None
 
 
-class Image(NamedTuple):
-    """An image of a bundle, its digest in the registry, and its archive."""
-
-    name: str
-    digest: str
-    file: str
-
-
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """The table of contents of a bundle."""
@@ -83,8 +66,7 @@ class Manifest:
     platforms: tuple[str, ...]
     extras: tuple[str, ...]
     models: dict[str, str]  # name → revision, "" of a folder
-    images: tuple[Image, ...]
-    missing: dict[str, str]  # requested parts that are missing → reason
+    images: dict[str, str]  # name → digest in the registry
     files: int
     bytes: int
 
@@ -93,8 +75,8 @@ class Verified(NamedTuple):
     """The manifest of a bundle, its faults as lines, and the commands that install from it."""
 
     manifest: Manifest
-    faults: tuple[str, ...]
-    commands: tuple[str, ...]
+    faults: list[str]
+    commands: list[str]
 
 
 def parse_model(text: str) -> ModelSource:
@@ -125,7 +107,7 @@ def make_bundle(
     checkout: Path = CHECKOUT,
     report: Report = lambda _: None,
 ) -> Manifest:
-    """Collect a bundle in `out`; images that no engine can save are listed in the manifest as missing.
+    """Collect a bundle in `out`.
 
     Raises:
         InvalidCall: `out` exists, its folder does not, two models have the same name, or no git clone.
@@ -153,38 +135,37 @@ def make_bundle(
     for model in models:
         report(f"model {model.name}")
         _collect_model(model, partial / MODELS / model.name)
-    saved, missing = _collect_images(images, partial / IMAGES, report)
+    shutil.rmtree(partial / IMAGES, ignore_errors=True)  # podman does not replace an archive
+    digests = _collect_images(images, partial, report) if images else {}
     report("hashes")
     sums = {name: _sha256_of(partial / name) for name in _files_below(partial) if name != MANIFEST}
     size = sum((partial / name).stat().st_size for name in sums)
-    contents = version("shrag"), commit, PYTHON, tuple(platforms), tuple(extras), named
-    manifest = Manifest(*contents, saved, missing, len(sums), size)
-    text = json.dumps(asdict(manifest), ensure_ascii=False, indent=1).encode() + b"\n"
-    sums[MANIFEST] = hashlib.sha256(text).hexdigest()
-    write_durably(partial / SUMS, "".join(f"{digest}  {name}\n" for name, digest in sums.items()))
-    write_durably(partial / MANIFEST, text)
+    contents = version("shrag"), commit, PYTHON, tuple(platforms), tuple(extras), named, digests
+    manifest = Manifest(*contents, len(sums), size)
+    (partial / MANIFEST).write_text(f"{json.dumps(asdict(manifest), indent=1)}\n", "utf-8")
+    sums[MANIFEST] = _sha256_of(partial / MANIFEST)
+    (partial / SUMS).write_text("".join(f"{digest}  {name}\n" for name, digest in sums.items()), "utf-8")
     partial.replace(out)
     return manifest
 
 
 def verify_bundle(folder: Path, report: Report = lambda _: None) -> Verified:
-    """Verify a bundle; raise BundleDamaged if its manifest is missing or invalid."""
+    """Verify a bundle; raise BundleDamaged if its manifest or its list of hashes cannot be read."""
     folder = folder.absolute()
     try:
-        manifest = TypeAdapter(Manifest).validate_json(read_regular(folder / MANIFEST, DESCRIPTION_BYTES))
+        manifest = TypeAdapter(Manifest).validate_json((folder / MANIFEST).read_bytes())
+        lines = (folder / SUMS).read_text("utf-8", "replace").splitlines()
     except (OSError, ValidationError) as error:
         raise BundleDamaged(
-            f"{folder} is not a bundle: {MANIFEST} cannot be read ({type(error).__name__}); an unfinished "
-            "bundle is called ….partial, and the same shrag bundle command resumes it"
+            f"{folder} is not a bundle: {MANIFEST} or {SUMS} cannot be read ({type(error).__name__}); an "
+            "unfinished bundle is called ….partial, and the same shrag bundle command resumes it"
         ) from error
     report(f"{manifest.files:,} files")
-    faults = [*_file_faults(folder)]
+    sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    faults = [*_file_faults(folder, sums)]
     report("wheels")
     faults += _wheel_faults(folder, manifest)
-    faults += [f"{what}: was requested and is missing ({why})" for what, why in manifest.missing.items()]
-    for name in manifest.models:
-        faults += [f"model {name}: {fault}" for fault in _model_faults(folder / MODELS / name)]
-    return Verified(manifest, tuple(faults), tuple(_commands(folder, manifest)))
+    return Verified(manifest, faults, [*_commands(folder, manifest)])
 
 
 def _collect_source(target: Path, checkout: Path) -> str:
@@ -200,6 +181,7 @@ def _collect_source(target: Path, checkout: Path) -> str:
 
 
 def _collect_model(source: ModelSource, target: Path) -> None:
+    fault = ""
     try:
         folder = source.folder
         if folder is None:
@@ -210,75 +192,45 @@ def _collect_model(source: ModelSource, target: Path) -> None:
             )
         # Files with a dot may contain keys (.env). The hub's cache has links to its files.
         shutil.copytree(folder, target, ignore=shutil.ignore_patterns(".*"))
-        faults = "; ".join(_model_faults(target))
+        if not any(path for pattern in WEIGHTS for path in target.glob(pattern)):
+            fault = f"it has no weights ({', '.join(WEIGHTS)})"
     except ModuleNotFoundError:
-        faults = f"the hub's client is not installed; {extra_remedy('models')}"
+        fault = f"the hub's client is not installed; {extra_remedy('models')}"
     except Exception as error:  # noqa: BLE001 - the client's errors have no common base
         line = str(error).strip().partition("\n")[0]
-        faults = f"{type(error).__name__}: {line}; the same command resumes"
-    if faults:
-        raise BundleIncomplete(f"model {source.name}: {faults}")
+        fault = f"{type(error).__name__}: {line}; the same command resumes"
+    if fault:
+        raise BundleIncomplete(f"model {source.name}: {fault}")
 
 
-def _model_faults(folder: Path) -> Iterator[str]:
-    """Yield the kinds of files, and the parts of safetensors weights, that a model lacks."""
-    for kind, patterns in NEEDED.items():
-        if not any(path for pattern in patterns for path in folder.glob(pattern)):
-            yield f"it has no {kind} ({', '.join(patterns)})"
-    there = {path.name for path in folder.glob("*")}
-    for index in folder.glob("*.safetensors.index.json"):
-        try:
-            parts = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            yield f"{index.name} cannot be read"
-            continue
-        yield from (f"{index.name} names {part}, which is missing" for part in sorted(parts - there))
-
-
-def _collect_images(
-    images: Sequence[str], target: Path, report: Report
-) -> tuple[tuple[Image, ...], dict[str, str]]:
-    """Save images by the first engine that works; without one they are missing."""
-    shutil.rmtree(target, ignore_errors=True)  # podman does not replace an archive
-    engines = []
-    for name, probe in ENGINES.items():
-        with suppress(BundleIncomplete):
-            _run([name, *probe], "")
-            engines.append(name)
-    if not engines:
-        why = f"none of {', '.join(ENGINES)} works here; install one, or save the image on another machine"
-        return (), {f"image {image}": why for image in images}
-    engine, saved = engines[0], []
-    target.mkdir()
+def _collect_images(images: Sequence[str], partial: Path, report: Report) -> dict[str, str]:
+    """Save images by the first engine that works; return the digest of each."""
+    engine = next((name for name, probe in ENGINES.items() if _works([name, *probe])), None)
+    if engine is None:
+        names = " and ".join(ENGINES)
+        raise BundleIncomplete(f"images: neither {names} works here; start one, or leave out the images")
+    digests = {}
+    (partial / IMAGES).mkdir()
     for name in images:
         purpose, shown = f"image {name}", "{{.Id}}"
         report(purpose)
         if not name.startswith(BUILT_HERE):
             shown = "{{index .RepoDigests 0}}"
             _run([engine, "pull", "--quiet", name], purpose)
-        digest = _run([engine, "image", "inspect", "--format", shown, name], purpose).rpartition("@")[2]
-        file = target / f"{percent_encoded(name, safe='')}.tar"
-        _run([engine, "save", "--output", str(file), name], purpose)
-        saved.append(Image(name, digest, f"{IMAGES}/{file.name}"))
-    return tuple(saved), {}
+        found = _run([engine, "image", "inspect", "--format", shown, name], purpose)
+        digests[name] = found.rpartition("@")[2]
+        _run([engine, "save", "--output", str(_archive_of(partial, name)), name], purpose)
+    return digests
 
 
-def _file_faults(folder: Path) -> Iterator[str]:
+def _file_faults(folder: Path, sums: dict[str, str]) -> Iterator[str]:
     """Yield the missing, damaged and unexpected files."""
-    try:
-        lines = read_regular(folder / SUMS, DESCRIPTION_BYTES).decode("utf-8", "replace").splitlines()
-    except OSError as error:
-        yield f"{SUMS}: cannot be read ({error.strerror})"
-        return
-    sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     there = {*_files_below(folder)}
     for name in sorted({*sums, *there}):
         if name not in sums:
             yield f"{name}: does not belong to the bundle"
         elif name not in there:  # or a damaged line
             yield f"{name}: is missing"
-        elif (folder / name).is_symlink():
-            yield f"{name}: is a link"
         elif _sha256_of(folder / name) != sums[name]:
             yield f"{name}: is damaged (its hash differs)"
 
@@ -304,8 +256,8 @@ def _commands(folder: Path, manifest: Manifest) -> Iterator[str]:
     yield f"PIP_NO_INDEX=1 PIP_FIND_LINKS={wheels} make {targets} PYTHON=python{manifest.python}"
     if manifest.models:
         yield f"echo {quote(f'MODELS_FOLDER={folder / MODELS}')} >>.env  # after cp .env.example .env"
-    for image in manifest.images:
-        yield f"docker load --input {quote(str(folder / image.file))}  # {image.name}, {image.digest}"
+    for name, digest in manifest.images.items():
+        yield f"docker load --input {quote(str(_archive_of(folder, name)))}  # {name}, {digest}"
     yield ".venv/bin/shrag doctor --offline"
 
 
@@ -317,22 +269,32 @@ def _run(command: Sequence[str], purpose: str) -> str:
         raise BundleIncomplete(f"{purpose}: {command[0]} is not installed") from None
     if done.returncode == 0:
         return done.stdout.strip()
-    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR")]  # of pip, which are more specific
-    complaint = " ".join((errors or lines)[-LAST_LINES:]) or f"{command[0]} ended with {done.returncode}"
+    complaint = " ".join(done.stderr.split()) or f"{command[0]} ended with {done.returncode}"
     raise BundleIncomplete(f"{purpose}: {complaint}; fix that, and the same command resumes")
 
 
+def _works(command: Sequence[str]) -> bool:
+    try:
+        _run(command, "")
+    except BundleIncomplete:
+        return False
+    return True
+
+
 def _files_below(folder: Path) -> Iterator[str]:
-    """Yield all files and links of a bundle except the list of hashes, in order."""
+    """Yield all files of a bundle except the list of hashes, in order."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if (path.is_symlink() or not path.is_dir()) and name != SUMS:
+        if path.is_file() and name != SUMS:
             yield name
 
 
 def _lock_of(bundle: Path, extra: str) -> str:
     return str(bundle / SOURCE / "requirements" / f"{extra}.txt")
+
+
+def _archive_of(bundle: Path, image: str) -> Path:
+    return bundle / IMAGES / f"{percent_encoded(image, safe='')}.tar"
 
 
 def _sha256_of(path: Path) -> str:

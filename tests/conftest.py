@@ -26,9 +26,8 @@ settings.load_profile("shrag")
 
 
 # A process of pytest-xdist gets a file at a time, those that take longest first. The files of vLLM belong to
-# one process: each process would start servers of its own. Tests that make models go with those of vLLM: to
-# load torch takes ten seconds of a core and half a GB.
-VLLM = "service/vllm"
+# one process, which starts it, and so do tests that make models: to load torch takes ten seconds of a core.
+VLLM, MODELS = "service/vllm", "models"
 WITH_MODELS = {
     *(f"indexer/encoders/test_{name}.py" for name in ("cross_encoder", "local")),
     "generator/answers/test_judging.py",
@@ -43,6 +42,7 @@ LANGUAGES = {"ko", "en"}
 BY_NIGHT = bool(os.environ.get("SHRAG_TEST_NIGHTLY"))  # read before the user's settings are hidden
 LONGEST = (
     VLLM,
+    MODELS,
     "service/elasticsearch/test_versions.py",
     "service/elasticsearch/test_parity.py",
     "tools/test_golden_scores.py",
@@ -52,7 +52,7 @@ LONGEST = (
 )
 
 
-NAMED = {*LONGEST} | WITH_MODELS
+NAMED = {*LONGEST} - {MODELS} | WITH_MODELS
 if missing := [name for name in sorted(NAMED) if not (Path(__file__).parent / name).exists()]:
     raise pytest.UsageError(f"{__file__} names what is not there: {', '.join(missing)}")
 
@@ -96,7 +96,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | Non
 
 def _group(nodeid: str) -> str:
     file = nodeid.partition("::")[0].removeprefix("tests/")
-    return VLLM if file.startswith(VLLM) or file in WITH_MODELS else file
+    return VLLM if file.startswith(VLLM) else MODELS if file in WITH_MODELS else file
 
 
 @pytest.fixture(scope="session", autouse=True)

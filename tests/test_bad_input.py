@@ -244,7 +244,7 @@ def test_where_files_cannot_grow_the_old_version_answers_and_the_command_resumes
 
     run = in_another_process(
         command("index", large, "--name", "x", "--rebuild", "--workers", "1"),
-        WITHOUT_COMPILING | {"SHRAG_COMMIT_EVERY": "500"},
+        WITHOUT_COMPILING,
         preexec_fn=limited(size),
     )
 

@@ -142,8 +142,8 @@ def test_a_damaged_pointer_is_set_again(copy, how):
 
 def test_a_damaged_plan_is_none(tmp_path):
     local = FolderStore(tmp_path, "papers").local
-    local.building.mkdir(parents=True)
-    local.write_plan({"files": [["a", 1]], "version": 1})
+    local.path.mkdir()
+    local.start({"files": [["a", 1]], "version": 1}, None)
     path = local.building / "plan.json"
     written = path.read_bytes()
     for place in range(len(written)):

@@ -26,7 +26,6 @@ from tests.indexer.made_corpora import (
 )
 
 KILLS = int(os.environ.get("SHRAG_TEST_KILLS") or 0) or 3  # read before the settings of the user are hidden
-COMMIT_EVERY = 100
 
 # Does what `shrag index` and `shrag indexes …` do, and says each stage as it begins.
 INDEXER = """
@@ -55,7 +54,6 @@ else:
 STAGES = {
     "starting": 1.0,
     "indexing": 0.3,
-    "committing": 0.04,
     "merging": 0.04,
     "glossary": 0.1,
     "publishing": 0.01,
@@ -65,7 +63,6 @@ AT_ONCE_S = 0.03
 STAGES_OF = {
     **dict.fromkeys(AT_ONCE, ("starting",)),
     "remove": ("starting", "glossary", "publishing"),
-    "update": tuple(one for one in STAGES if one != "committing"),
 }
 
 
@@ -89,7 +86,7 @@ class Killer:
         """Run, and kill in a stage; tell whether the kill came before the end."""
         process = subprocess.Popen(
             [sys.executable, "-c", INDEXER, how, str(what)],
-            env=environment_of(self.home, workers=1, commit_every=COMMIT_EVERY),
+            env=environment_of(self.home, workers=1),
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -98,7 +95,7 @@ class Killer:
             reached = ""
             for line in process.stdout:
                 reached = line.strip()
-                if reached == stage and (stage != "committing" or self.draw.random() < 0.3):
+                if reached == stage:
                     time.sleep(self.draw.uniform(0, AT_ONCE_S if how in AT_ONCE else STAGES[stage]))
                     process.kill()
                     reached = ([reached, *process.stdout.read().split()])[-1]

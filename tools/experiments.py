@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +33,7 @@ from tools.collections import COLLECTIONS, Collection, supporting
 
 RESULTS = Path(__file__).parents[1] / "docs" / "experiments.json"
 TOLERANCE = 1e-9
+MOST_SHOWN = 8  # numbers of one run
 COLUMNS = ("table or figure", "command", "requires", "our result", "published")
 # Experiments on the shared evaluation data, besides the sample, by collection.
 SHARED: Mapping[str, tuple[str, ...]] = {
@@ -117,30 +119,24 @@ def overview(results: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
     rows = []
     for name, heading in sorted(EXPERIMENTS.items(), key=lambda each: (each[1].source, each[0])):
         experiment, measured = load_experiment(name), results.get(name, {})
-        shown = experiment.shown or tuple(dict.fromkeys(each for of in measured.values() for each in of))
-        published = experiment.published
-        known = published.keys() & set(shown) or published.keys()
-        ours = [
-            f"{data}: {_values({key: values[key] for key in shown if key in values})}"
-            for data, values in measured.items()
-        ]
+        ours = [f"{data}: {_values(values)}" for data, values in measured.items()]
         rows.append(
             (
                 heading.source,
                 f"`shrag experiment {name}{arguments(experiment.call)}`",
                 experiment.requires or "–",
                 "<br>".join(ours) or "not measured",
-                _values({key: value for key, value in published.items() if key in known}) or "–",
+                _values(experiment.published) or "–",
             )
         )
     return markdown_table(COLUMNS, rows)
 
 
 def _values(values: Mapping[str, float]) -> str:
-    """Format numbers as in a report; whole numbers above 1 without decimals."""
+    """Format the first numbers as in a report; whole numbers above 1 without decimals."""
     numbers = {
         name: int(value) if value > 1 and float(value).is_integer() else float(value)
-        for name, value in values.items()
+        for name, value in islice(values.items(), MOST_SHOWN)
     }
     return " · ".join(f"{name} = {formatted(number)}" for name, number in numbers.items())
 

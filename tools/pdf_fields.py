@@ -26,7 +26,7 @@ from typing import Any
 import click
 
 from base.terminal.output import echo
-from indexer.corpora.full_text.headings import is_front_heading
+from indexer.corpora.headings import kind_of
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus
 from tools.bench import Row, path_option, table_command
@@ -82,7 +82,11 @@ def main_headings(headings: Iterable[str]) -> list[str]:
         text = unicodedata.normalize("NFKC", heading)
         name = letters(text[found.end() :]) if (found := NUMBER.match(text)) else ""
         name = name or letters(text)
-        if name and not NOT_COUNTED.fullmatch(name) and not is_front_heading(name):
+        if (
+            name
+            and not NOT_COUNTED.fullmatch(name)
+            and kind_of(name) not in ("abstract", "keywords", "contents")
+        ):
             kept.append(name)
     return kept
 

@@ -15,8 +15,8 @@ from threading import Lock
 
 from rapidfuzz.distance import LCSseq
 
-from eval.answer_quality.nltk_stems import nltk_stem
 from indexer.analysis import Analyzer, make_analyzer
+from indexer.analysis.porter import porter_stem
 from indexer.corpora.papers import language_of
 
 NO_TOKEN = re.compile(r"[^a-z0-9]+")
@@ -27,7 +27,8 @@ ANALYZING = Lock()  # an analyzer serves one thread at a time
 def rouge_l(answer: str, references: Iterable[str], *, stem: bool = False) -> float:
     """Return the highest ROUGE-L F1 of an answer and a reference, 0 to 1; 0 without references.
 
-    `stem` stems English words of more than three letters, as the option `use_stemmer` of rouge-score.
+    `stem` stems English words of more than three letters by Porter's stemmer; that of rouge-score is another
+    variant, which differs in a few words, such as *dying*.
     """
     scores = [0.0]
     for reference in references:
@@ -43,7 +44,7 @@ def rouge_l(answer: str, references: Iterable[str], *, stem: bool = False) -> fl
 def english_tokens(text: str, *, stem: bool = False) -> list[str]:
     """Return the tokens of rouge-score: words of a to z and 0 to 9, lowercase."""
     words = [word for word in NO_TOKEN.split(text.lower()) if word]
-    return [nltk_stem(word) if len(word) > STEMMED else word for word in words] if stem else words
+    return [porter_stem(word) if len(word) > STEMMED else word for word in words] if stem else words
 
 
 def korean_tokens(text: str) -> list[str]:

@@ -24,23 +24,14 @@ An answer of the ScienceON AI challenge has a title and three sections (SHRAG, A
     ##본론##               ##Main Body##
     ##결론##               ##Conclusion##
 
-The paper forbids the signs * and -. Here no asterisk remains, and no hyphen that is a sign of layout. A
-hyphen within a word (two-stage), in a range (10-20) or before a number (-5) is text and stays.
-
-| text | becomes |
-|---|---|
-| `**word**`, `*word*`, `* item` | `word`, `word`, `item` |
-| `3 * 4`, `3*4` | `3 × 4`, `3×4` |
-| `A*`, `p = .03*` | `A∗`, `p = .03∗` (U+2217), because the sign has a meaning |
-| `- item`; a line `---` | `item`; nothing |
-| `word - word`, `word--word` | `word – word`, `word–word` |
+The paper forbids the signs * and - as marks. Emphasis, list signs and headings of Markdown are removed, an
+asterisk that remains becomes ∗ (U+2217), and a hyphen between blanks or a doubled one a dash.
 """
 
 import csv
 import io
 import json
 import re
-import string
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -62,13 +53,8 @@ HEADINGS: dict[str, dict[str, str]] = {
     "ko": {"title": "제목", "introduction": "서론", "body": "본론", "conclusion": "결론"},
     "en": {"introduction": "Introduction", "body": "Main Body", "conclusion": "Conclusion"},
 }
-MARKED_HEADING = re.compile(r"\s*#{1,6}\s*(?P<text>.*?)\s*#*\s*")
-RULE = re.compile(r"\s*([-*])\s*(?:\1\s*){2,}")
-LIST_SIGN = re.compile(r"\A(?:[-–—*•·▪◦‣]\s+)+(?=\S)")
-TIMES = re.compile(r"(?<=\d)( ?)\*( ?)(?=\d)|(?<=\w)( )\*( )(?=\w)")
-SIGN_OF_TEXT = re.compile(r"(?<=\d)\*+|(?<=[\w.)\]])\*(?!\*)")
-# Between blanks, unless both neighbours are numbers.
-DASH = re.compile(r"-{2,}|(?<!\S)(?<!\d )-(?!\S)|(?<!\S)-(?!\S)(?! \d)")
+MARKS = re.compile(r"\A\s*(?:#{1,6}\s+|[-–—*•·▪◦‣]\s+|[-*]{3,}\Z)+")  # at the start of a line
+DASH = re.compile(r"-{2,}|(?<=\s)-(?=\s)")
 
 Value = Literal[
     "id", "question", "answer", "title", "introduction", "body", "conclusion", "documents", "document", ""
@@ -98,10 +84,10 @@ class DocumentForm(_Table):
     @field_validator("format")
     @classmethod
     def _known_fields(cls, given: str) -> str:
-        for _, name, form, conversion in string.Formatter().parse(given):
-            if name is not None and (name not in DOCUMENT_FIELDS or form or conversion):
-                whole = f"{name}{'!' + conversion if conversion else ''}{':' + form if form else ''}"
-                raise ValueError(f"no field {whole!r}; there are {', '.join(DOCUMENT_FIELDS)}")
+        try:
+            given.format(**dict.fromkeys(DOCUMENT_FIELDS, ""))
+        except (KeyError, IndexError, ValueError) as error:
+            raise ValueError(f"{error}; the fields are {', '.join(DOCUMENT_FIELDS)}") from None
         return given
 
 
@@ -142,15 +128,6 @@ class ChallengeAnswer:
         return cls(answer.title, answer.introduction, answer.body or quoted, answer.conclusion)
 
 
-class AnsweredQuestion(NamedTuple):
-    """A question with its answer and the documents collected for it, best first."""
-
-    question: ChallengeQuestion
-    answer: ChallengeAnswer
-    text: str  # in the form of the challenge
-    documents: Sequence[Mapping[str, Any]]  # each with DOCUMENT_FIELDS
-
-
 def laid_out(answer: ChallengeAnswer, language: str) -> str:
     """Return an answer under the headings of the challenge; its parts are not changed.
 
@@ -173,25 +150,8 @@ def without_signs(answer: ChallengeAnswer) -> ChallengeAnswer:
 
 def plain(text: str) -> str:
     """Return a text without asterisks, and without hyphens and number signs that are signs of layout."""
-    lines = []
-    for line in text.splitlines():
-        if not RULE.fullmatch(line):
-            while (without := _one_layer_removed(line)) != line:  # as in `**- item**`
-                line = without  # noqa: PLW2901 - until no sign is left
-            lines.append(line)
-    return "\n".join(lines).strip()
-
-
-def _one_layer_removed(line: str) -> str:
-    line = " ".join(line.split())
-    if marked := MARKED_HEADING.fullmatch(line):
-        line = marked["text"]
-    line = EMPHASIS.sub(r"\2", LIST_SIGN.sub("", line))
-    if EMPHASIS.search(line):
-        return line
-    line = TIMES.sub(lambda found: found[0].replace("*", "×"), line)
-    line = SIGN_OF_TEXT.sub(lambda found: "∗" * len(found[0]), line).replace("*", "")
-    return DASH.sub("–", line)
+    lines = (MARKS.sub("", EMPHASIS.sub(r"\2", line)).strip() for line in text.splitlines())
+    return DASH.sub("–", "\n".join(lines).strip().replace("*", "∗"))
 
 
 def read_mapping(source: Source) -> ChallengeMapping:
@@ -213,48 +173,41 @@ def read_questions(path: Source, columns: QuestionColumns) -> dict[str, Challeng
     """Read the questions by id, in the order of the CSV.
 
     Raises:
-        BadTopics: with file and line; a missing column, a row of another length, an empty or repeated id, an
-            empty question, or no question.
+        BadTopics: with file and line; a missing column, an empty or repeated id, an empty question, or no
+            question.
     """
     text = "".join(text for _, text in numbered_blocks(path, BadTopics))
-    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     questions: dict[str, ChallengeQuestion] = {}
     try:
-        header = [name.strip() for name in next(rows, [])]
+        header = rows.fieldnames or ()
         for name in filter(None, (columns.id, columns.question, columns.relevant)):
-            if header.count(name) != 1:
-                times = "several columns" if name in header else "no column"
-                shown = ", ".join(header) or "empty"
-                raise BadTopics(f"{path}:1: {times} {name!r}; the header is {shown}")
+            if name not in header:
+                raise BadTopics(f"{path}:1: no column {name!r}; the header is {', '.join(header) or 'empty'}")
         for row in rows:
             where = f"{path}:{rows.line_num}"
-            if not any(map(str.strip, row)):
-                continue
-            if len(row) != len(header):
-                raise BadTopics(f"{where}: {len(row)} cells, the header has {len(header)}")
-            cells = dict(zip(header, map(str.strip, row), strict=True))
             try:
-                topic = TopicLine(query_id=cells[columns.id], question=cells[columns.question])
+                topic = TopicLine(query_id=row[columns.id], question=row[columns.question])
             except ValidationError as error:
                 raise BadTopics(f"{where}: {reason(error)}") from None
             query_id, question = topic.query_id, topic.question
             if query_id in questions:
                 raise BadTopics(f"{where}: {query_id} occurs a second time; ids must be unique")
-            named = map(str.strip, cells.get(columns.relevant, "").split(columns.separator))
+            named = map(str.strip, (row.get(columns.relevant) or "").split(columns.separator))
             questions[query_id] = ChallengeQuestion(query_id, question, tuple(filter(None, named)))
     except csv.Error as error:
-        raise BadTopics(f"{path}:{rows.line_num}: not a row of a table: {error}") from None
+        raise BadTopics(f"{path}:{rows.reader.line_num}: not a row of a table: {error}") from None
     if not questions:
         raise BadTopics(f"{path}: it contains no questions")
     return questions
 
 
-def written_table(mapping: ChallengeMapping, answered: Sequence[AnsweredQuestion], collected: int) -> str:
+def written_table(mapping: ChallengeMapping, answered: Sequence[Mapping[str, Any]], collected: int) -> str:
     """Return the CSV of answers, with the columns of the mapping.
 
     Args:
         mapping: names and contents of the columns.
-        answered: the rows.
+        answered: the rows, with id, question, answer, its parts, and documents with DOCUMENT_FIELDS.
         collected: number of columns of a name with `{n}`; a row with fewer documents has empty cells.
     """
     # Each column that is written, with its value and the number of its document.
@@ -266,11 +219,9 @@ def written_table(mapping: ChallengeMapping, answered: Sequence[AnsweredQuestion
     file = io.StringIO(newline="")
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow([name for name, _, _ in columns])
-    for question, answer, text, collected_documents in answered:
-        documents = [mapping.document.format.format(**document) for document in collected_documents]
-        joined = mapping.document.separator.join(documents)
-        values = {"id": question.query_id, "question": question.question, "answer": text}
-        values |= {**asdict(answer), "documents": joined, "": ""}
+    for row in answered:
+        documents = [mapping.document.format.format(**document) for document in row["documents"]]
+        values = {**row, "documents": mapping.document.separator.join(documents), "": ""}
         numbered = dict(enumerate(documents))
         rows.writerow(
             numbered.get(number, "") if value == "document" else values[value] for _, value, number in columns

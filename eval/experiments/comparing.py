@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from operator import itemgetter
 from statistics import fmean, median
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from eval.statistics import NONE, compare, difference_columns, mean_of_known, wilson
 
@@ -44,6 +44,59 @@ class Table:
     judge: str = ""  # the judge of relevance or of answers, if the judgements are not those of the qrels
     timed: bool = False  # whether the cells are times; such a table is not among the results that repeat
     main: Mapping[str, float] = field(default_factory=dict)  # main numbers, as `COLUMN, ROW`
+
+
+class Line(NamedTuple):
+    """A line of a panel: a value for each place, and the bounds of its interval if there is one."""
+
+    label: str
+    values: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+
+
+class Panel(NamedTuple):
+    """A panel of a figure: at most five lines over the same places (ticks) of the horizontal axis, or bars.
+
+    `across` and `up` are the labels of the axes. A bar has a label, a value and a note above it; the scale of
+    bars is logarithmic, and values below 1 have none.
+    """
+
+    title: str
+    across: str
+    up: str
+    places: tuple[float, ...] = ()
+    lines: tuple[Line, ...] = ()
+    bars: tuple[tuple[str, float, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure, saved as `figures/NAME.svg` and `figures/NAME.png`."""
+
+    name: str
+    title: str
+    panels: tuple[Panel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The tables and figures of an experiment, made from the records of its topics."""
+
+    tables: tuple[Table, ...]
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[str, ...] = ()
+    numbers: Mapping[str, float] = field(default_factory=dict)  # further main numbers
+    files: Mapping[str, str] = field(default_factory=dict)  # further files of the folder, by name
+
+    @property
+    def main(self) -> dict[str, float]:
+        """The main numbers by name, for a comparison with published values."""
+        return {
+            name: value
+            for of in (self.numbers, *(table.main for table in self.tables))
+            for name, value in of.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)

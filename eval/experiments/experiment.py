@@ -7,17 +7,16 @@ one question and their rankings, `summary` the tables from the records of all qu
 
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from eval.experiments.comparing import ROWS, Record, share_of
-from eval.experiments.materials import ExperimentCall, Materials, opened_materials
-from eval.experiments.report import Outcome
+from eval.experiments.comparing import ROWS, Outcome, Record, share_of
+from eval.experiments.materials import ExperimentCall, Inputs, Materials, read_judged
+from eval.ranking import strategy_of_topic
 from eval.runs import Ranking
-from eval.strategies import strategy_of_topic
 from generator.llm import LanguageModel
+from generator.pipeline import Settings
 from retriever.queries.keywords import Keyword
 from retriever.query_plan import QueryPlan
 from retriever.request import SearchContext, SearchRequest
@@ -202,10 +201,9 @@ class Experiment:
     call: type[ExperimentCall]  # the options
     topic: Callable[[Topic], Coroutine[Any, Any, TopicResult]]  # computes the result of one topic
     summary: Callable[[Results], Outcome]  # computes the outcome
-    opened: Callable[[Any], AbstractContextManager[Materials]] = opened_materials  # opens the inputs
+    read: Callable[[Any, Settings], Inputs] = read_judged  # reads the inputs
     # Published values, by the names of `Outcome.main`; the data may follow the name.
     published: Mapping[str, float] = field(default_factory=dict)
-    shown: tuple[str, ...] = ()  # names of `Outcome.main` for the overview of results; by default all
     requires: str = ""  # requirements besides the inputs, such as a language model
     sample: SampleRun | None = SampleRun()  # inputs of a run on the sample; None if there are none
     about: str = ""  # the computation of the experiment; by default the docstring of its module

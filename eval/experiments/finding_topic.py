@@ -4,8 +4,8 @@ The experiments on paper finding (SPAR, Shi et al. 2025) search with variants of
 search has the counts of `comparing.py` for its list, and for all papers that it examined or judged.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import date
 from http import HTTPStatus
@@ -19,7 +19,7 @@ from eval.collection import TopicLine
 from eval.experiments.comparing import Record, set_counts
 from eval.experiments.experiment import Results, Topic, TopicResult, result_of
 from eval.experiments.layouts import Day, rows_of
-from eval.experiments.materials import FILE, JudgedCall, Materials, opened_materials, option, seed
+from eval.experiments.materials import FILE, Inputs, JudgedCall, option, read_judged, seed
 from eval.experiments.paper_identity import JudgedPapers, is_after
 from eval.files import Input
 from eval.runs import Ranking, as_written
@@ -29,6 +29,7 @@ from generator.finding.calls import FindOptions, FindRequest
 from generator.finding.finding import OpenedSources, find_in_sources, find_resources, index_as_source
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState, FindResources
+from generator.pipeline import Settings
 from generator.tracing import Step
 from indexer.corpora.papers import Paper
 from retriever.calls import SourceNames
@@ -81,25 +82,19 @@ class DatedTopic(TopicLine):
     date: Day = None
 
 
-@contextmanager
-def opened_finding(call: PapersCall) -> Iterator[Materials]:
-    """Open the inputs of a call; `own` are the records of judged papers by id."""
-    with opened_materials(call, DatedTopic, by_id=call.papers is None) as materials:
-        if not materials.collapses:
-            raise InvalidCall(
-                f"the index {materials.index.manifest.name!r} holds passages; papers are found in an index "
-                "of papers",
-                remedy="index the papers.jsonl of `experiment import`",
-            )
-        file = {"papers": Input(call.papers)} if call.papers is not None else {}
-        records = {paper.id: paper for each in file.values() for _, paper in rows_of(each, Paper)}
-        notes = ["Published values are of other papers and questions: compare within a table only."]
-        if not materials.settings.generator.llm.configured:
-            notes.append("Without a language model (--model), rules judge and no queries are added.")
-        if dated := sum(topic.date is not None for topic in materials.lines.values()):
-            notes.append(f"{dated:,} topics have a day: papers that are newer are left out.")
-        inputs, notes = {**materials.inputs, **file}, [*notes, *materials.notes]
-        yield replace(materials, inputs=inputs, notes=tuple(notes), own=records)
+def read_finding(call: PapersCall, settings: Settings) -> Inputs:
+    """Read the inputs of a call; `own` are the records of judged papers by id."""
+    usual = read_judged(call, kind=DatedTopic)
+    file = {"papers": Input(call.papers)} if call.papers is not None else {}
+    records = {paper.id: paper for each in file.values() for _, paper in rows_of(each, Paper)}
+    notes = ["Published values are of other papers and questions: compare within a table only."]
+    if not settings.generator.llm.configured:
+        notes.append("Without a language model (--model), rules judge and no queries are added.")
+    if dated := sum(topic.date is not None for topic in usual.lines.values()):
+        notes.append(f"{dated:,} topics have a day: papers that are newer are left out.")
+    notes += usual.notes
+    files = {**usual.files, **file}
+    return replace(usual, files=files, notes=tuple(notes), own=records, by_id=call.papers is None)
 
 
 def failed_notes(of: Results) -> tuple[str, ...]:
@@ -122,11 +117,17 @@ class FindingTopic:
     async def of(cls, topic: Topic) -> "FindingTopic":
         """Read the records of the judged papers, from the index or the file of papers."""
         materials, known = topic.materials, topic.materials.own
+        if not materials.collapses:
+            raise InvalidCall(
+                f"the index {materials.index.manifest.name!r} holds passages; papers are found in an index "
+                "of papers",
+                remedy="index the papers.jsonl of `experiment import`",
+            )
         grades = materials.qrels.get(topic.query_id, {})
         index = index_as_source(materials.index.manifest.name, materials.index)
         indexed = await index.sources[0].source.papers(list(grades))
         records = {paper_id: known[paper_id] for paper_id in grades if paper_id in known}
-        records |= {paper_id: found.paper for paper_id, found in indexed.items()}
+        records |= indexed
         day = materials.lines[topic.query_id].date
         return cls(topic, day, JudgedPapers.of(grades, records, held=indexed), index)
 

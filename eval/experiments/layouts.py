@@ -8,32 +8,16 @@
 | qrels.txt | TREC's four columns, with the ids of papers.jsonl |
 | papers.jsonl | the corpus, for `shrag index`; without a corpus the relevant papers, for `--papers` |
 
-AutoScholarQuery and RealScholarQuery of PaSa (He et al. 2025), JSON lines without a corpus, titles and ids in
-the same order; the day is the publication of the paper that the question was made from:
+AutoScholarQuery and RealScholarQuery of PaSa (He et al. 2025) and SPARBench (Shi et al. 2025) are JSON lines
+without a corpus (`ListedRow`). The day of a question is the publication of the paper that it was made from,
+or the day of the search. SPARBench lists titles or papers; records of the same title or id in
+`source_meta.answers` add their abstracts, and are the relevant papers if none are listed.
 
-    {"qid", "question", "answer": [title, …], "answer_arxiv_id": [id, …],
-     "source_meta": {"published_time": "20240305"}}
-
-SPARBench (Shi et al. 2025, section 4 and appendix B), JSON lines without a corpus; the day is that of the
-search:
-
-    {"question", "answer": [title or paper, …],
-     "source_meta": {"published_time" or "search_time", "answers": [paper, …]}}
-
-The papers may also be in `data_result_add_score`. Records in `source_meta.answers` add the abstracts of
-papers of the same title or id; without `answer` they are the relevant papers. A paper has a title, and may
-have paper_id (an address, an arXiv id or a DOI), abstract, authors and year; its scores are ignored. Lines
-without `qid` are numbered.
-
-BEIR (Thakur et al. 2021), such as TREC-COVID and SciDocs: corpus.jsonl with _id, title, text and metadata
-(authors, year, references, url), queries.jsonl with _id and text, qrels/SPLIT.tsv with query-id, corpus-id
-and score, and a header. All may be gzipped. queries.jsonl contains the questions of all splits; only judged
-ones are read.
+BEIR (Thakur et al. 2021), such as TREC-COVID and SciDocs: corpus.jsonl with _id, title, text and metadata,
+queries.jsonl with _id and text for all splits, qrels/SPLIT.tsv; each optionally gzipped.
 
 LitSearch (Ajith et al. 2024): the folders query/ and corpus_clean/ with Parquet files, or query.jsonl and
-corpus_clean.jsonl, optionally gzipped. query: query, corpusids, query_set (such as inline_acl), specificity
-and quality. corpus_clean: corpusid, title, abstract, citations (corpusids of the papers that a paper refers
-to). Questions are numbered from 0. The only split, `full`, is read for any.
+corpus_clean.jsonl, optionally gzipped. Questions are numbered from 0, and there is one split.
 
 MIRACL (Zhang et al. 2023) in one language, or in both, in the layout of `miracl_files.py`. Both languages
 have passages and questions with the same ids, so the ids of a joint corpus begin with the language, such as
@@ -41,9 +25,7 @@ ko:5#0. The split test is dev, whose judgements are public.
 """
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -57,9 +39,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    StrictInt,
-    StrictStr,
-    TypeAdapter,
     ValidationError,
     model_validator,
 )
@@ -77,7 +56,7 @@ from eval.experiments.paper_identity import arxiv_id
 from eval.experiments.running import json_lines
 from eval.files import Source, numbered_lines
 from indexer.corpora.normal_forms import DOI, normal_doi, normal_title, whole_doi
-from indexer.corpora.papers import FIRST_YEAR, FORBIDDEN_IN_IDENTIFIERS, LAST_YEAR, Paper
+from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
 from indexer.corpora.readers.parquet import ParquetLines, check_parquet_library
 
 R = TypeVar("R", bound=BaseModel)
@@ -85,26 +64,12 @@ R = TypeVar("R", bound=BaseModel)
 PlacedPaper: TypeAlias = tuple[str, Mapping[str, Any]]
 
 TOPICS, QRELS, PAPERS = "topics.jsonl", "qrels.txt", "papers.jsonl"
-YEAR, ADDRESS = re.compile(r"\d{4}"), re.compile(r"https?://\S+")
 HASH_CHARACTERS = 16  # of a title, in an id
-TEXT = Annotated[StrictStr, Field(min_length=1)]
-# Metadata of BEIR that are kept, if they have these types.
-METADATA: Mapping[str, TypeAdapter[Any]] = {
-    **dict.fromkeys(("authors", "references"), TypeAdapter(Annotated[list[StrictStr], Field(min_length=1)])),
-    "year": TypeAdapter(Annotated[StrictInt, Field(ge=FIRST_YEAR, le=LAST_YEAR)]),
-    **dict.fromkeys(("url", "doi"), TypeAdapter(TEXT)),
-}
+METADATA = ("authors", "references", "year", "url", "doi")  # of BEIR, with the names of `Paper`
 
 
-class BenchmarkQuestion(NamedTuple):
-    """A question of a benchmark."""
-
-    query_id: str  # unique in the benchmark
-    question: str  # as typed
-    grades: Mapping[str, int]  # by the id of the paper; 0 is judged not relevant
-    attributes: Mapping[
-        str, Any
-    ] = {}  # kept with the topic; `date` is the day, newer papers are not relevant
+# A topic (query_id, question, and keys such as `date`, its day), and its grades by the id of the paper.
+Question: TypeAlias = tuple[dict[str, Any], Mapping[str, int]]
 
 
 class Benchmark(NamedTuple):
@@ -113,7 +78,7 @@ class Benchmark(NamedTuple):
     `has_corpus` states that the papers are the corpus to search; else they are only the relevant papers.
     """
 
-    questions: Sequence[BenchmarkQuestion]
+    questions: Sequence[Question]
     papers: Iterable[PlacedPaper]
     has_corpus: bool = True
 
@@ -222,16 +187,16 @@ class ListedPaper(BaseModel):
         doi = whole_doi(self.doi or (in_id[0] if in_id else ""))
         if not (preprint or doi or title):
             raise BadBenchmark(f"{where}: a relevant paper has no title, arXiv id or DOI")
-        year, address = YEAR.match(self.year or ""), ADDRESS.fullmatch(self.paper_id)
         title_id = f"title:{hashlib.sha256(title.encode()).hexdigest()[:HASH_CHARACTERS]}"
+        address = self.paper_id if self.paper_id.startswith(("http://", "https://")) else None
         known = {
             "id": f"arxiv:{preprint}" if preprint else f"doi:{doi}" if doi else title_id,
             "title": self.title.strip(),
             "doi": doi,
-            "url": f"https://arxiv.org/abs/{preprint}" if preprint else address and address[0],
+            "url": f"https://arxiv.org/abs/{preprint}" if preprint else address,
             "abstract": self.abstract,
             "authors": self.authors if isinstance(self.authors, list) else None,
-            "year": int(year[0]) if year and FIRST_YEAR <= int(year[0]) <= LAST_YEAR else None,
+            "year": int(self.year[:4]) if self.year and self.year[:4].isdecimal() else None,
         }
         return where, {name: each for name, each in known.items() if each}
 
@@ -274,7 +239,7 @@ def read_listed(path: Path, split: str, *, names: Sequence[str]) -> Benchmark:
 
     A paper of several questions occurs once, as it is listed first.
     """
-    questions: list[BenchmarkQuestion] = []
+    questions: list[Question] = []
     papers: dict[str, PlacedPaper] = {}
     for where, line in rows_of(file_in(path, *(name.format(split) for name in names)), ListedRow):
         query_id = f"SPARBench_{where.rpartition(':')[2]}" if line.qid is None else str(line.qid)
@@ -282,13 +247,14 @@ def read_listed(path: Path, split: str, *, names: Sequence[str]) -> Benchmark:
         if not read:
             raise BadBenchmark(f"{where}: {query_id} has no relevant paper")
         dated = {"date": line.source_meta.day.isoformat()} if line.source_meta.day else {}
-        questions.append(BenchmarkQuestion(query_id, line.question, dict.fromkeys(read, 1), dated))
+        topic = {"query_id": query_id, "question": line.question, **dated}
+        questions.append((topic, dict.fromkeys(read, 1)))
         papers = read | papers
     return Benchmark(questions, papers.values(), has_corpus=False)
 
 
 class BeirPaper(BaseModel):
-    """A paper of a corpus in BEIR's layout; metadata of other types than expected is left out."""
+    """A paper of a corpus in BEIR's layout."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
@@ -299,11 +265,8 @@ class BeirPaper(BaseModel):
 
     def record(self) -> dict[str, Any]:
         """Return the record with the keys of `Paper`."""
-        record: dict[str, Any] = {"id": self.id, "title": self.title or "", "abstract": self.text or ""}
-        for name, kind in METADATA.items():
-            with suppress(ValidationError):
-                record[name] = kind.validate_python((self.metadata or {}).get(name))
-        return record
+        known = {name: value for name in METADATA if (value := (self.metadata or {}).get(name))}
+        return {"id": self.id, "title": self.title or "", "abstract": self.text or "", **known}
 
 
 def read_beir(path: Path, split: str) -> Benchmark:
@@ -314,7 +277,9 @@ def read_beir(path: Path, split: str) -> Benchmark:
     if missing := [query_id for query_id in qrels if query_id not in topics]:
         raise BadBenchmark(f"{qrels_file}: {missing[0]} is not in queries.jsonl")
     corpus = rows_of(file_in(path, "corpus.jsonl", "corpus.jsonl.gz"), BeirPaper)
-    questions = [BenchmarkQuestion(query_id, topics[query_id], grades) for query_id, grades in qrels.items()]
+    questions: list[Question] = [
+        ({"query_id": query_id, "question": topics[query_id]}, grades) for query_id, grades in qrels.items()
+    ]
     return Benchmark(questions, ((where, row.record()) for where, row in corpus))
 
 
@@ -352,12 +317,12 @@ def read_litsearch(path: Path, _: str) -> Benchmark:
         for file in files:
             yield from rows_of(file, row)
 
-    questions = [
-        BenchmarkQuestion(
-            str(number),
-            row.query,
+    values = {"query_set", "specificity", "quality"}
+    questions: list[Question] = [
+        (
+            {"query_id": str(number), "question": row.query}
+            | row.model_dump(include=values, exclude_none=True),
             {str(corpusid): 1 for corpusid in row.corpusids},
-            row.model_dump(include={"query_set", "specificity", "quality"}, exclude_none=True),
         )
         for number, (_, row) in enumerate(rows("query", LitSearchQuery))
     ]
@@ -381,13 +346,13 @@ def read_miracl(path: Path, split: str) -> Benchmark:
     split = "dev" if split == "test" else split
     found = {each: find_files(each, split, folder=str(path)) for each in languages}
     prefixes = {each: f"{each}:" if len(languages) > 1 else "" for each in languages}
-    questions = []
+    questions: list[Question] = []
     for language, files in found.items():
         prefix, qrels = prefixes[language], read_qrels(files.qrels)
         for query_id, question in read_topics(files.topics).items():
             if query_id in qrels:
                 grades = {prefix + passage: grade for passage, grade in qrels[query_id].items()}
-                questions.append(BenchmarkQuestion(prefix + query_id, question, grades))
+                questions.append(({"query_id": prefix + query_id, "question": question}, grades))
     papers = (
         (where, {"id": prefixes[lang] + row.docid, "title": row.title, "abstract": row.text, "lang": lang})
         for lang, files in found.items()
@@ -419,12 +384,11 @@ def write_benchmark(benchmark: Benchmark, path: Path, out: Path) -> tuple[str, l
         InvalidCall, OutputNotWritten: the folder cannot be written, or is inside the benchmark.
     """
     seen = set[str]()
-    for query_id, *_ in benchmark.questions:
-        if not query_id or FORBIDDEN_IN_IDENTIFIERS.search(query_id):
-            why = "it is empty, or contains white space or control characters"
-            raise BadBenchmark(f"{path}: {query_id!r} is not a query id: {why}")
-        if query_id in seen:
-            raise BadBenchmark(f"{path}: {query_id} occurs a second time; query ids must be unique")
+    for topic, _ in benchmark.questions:
+        query_id = topic["query_id"]
+        if not query_id or query_id in seen or FORBIDDEN_IN_IDENTIFIERS.search(query_id):
+            why = "is empty, occurs a second time, or contains white space or control characters"
+            raise BadBenchmark(f"{path}: the query id {query_id!r} {why}")
         seen.add(query_id)
     if not seen:
         raise BadBenchmark(f"{path}: it contains no questions")
@@ -434,14 +398,12 @@ def write_benchmark(benchmark: Benchmark, path: Path, out: Path) -> tuple[str, l
         raise not_written(out, error) from None
     for name in (TOPICS, QRELS, PAPERS):
         check_output(out / name, (path,))
-    papers, topics, qrels = _write_papers(out / PAPERS, benchmark.papers), [], []
-    missing = set[str]()
-    for query_id, question, grades, attributes in benchmark.questions:
-        topics.append({"query_id": query_id, "question": question, **attributes})
+    papers, qrels, missing = _write_papers(out / PAPERS, benchmark.papers), [], set[str]()
+    for topic, grades in benchmark.questions:
         judged = {normalize("NFC", paper_id): grade for paper_id, grade in grades.items()}  # as in `Paper`
-        qrels += [f"{query_id} 0 {paper_id} {grade}\n" for paper_id, grade in judged.items()]
+        qrels += [f"{topic['query_id']} 0 {paper_id} {grade}\n" for paper_id, grade in judged.items()]
         missing |= judged.keys() - papers
-    write_output(out / TOPICS, json_lines(topics))
+    write_output(out / TOPICS, json_lines(topic for topic, _ in benchmark.questions))
     write_output(out / QRELS, "".join(qrels).encode())
     notes = []
     if not benchmark.has_corpus:
@@ -451,9 +413,9 @@ def write_benchmark(benchmark: Benchmark, path: Path, out: Path) -> tuple[str, l
         )
     if missing:
         notes.append(f"{counted(len(missing), 'judged paper')} not in the corpus ({min(missing)}, …)")
-    if without := sum(max(each.grades.values(), default=0) <= 0 for each in benchmark.questions):
+    if without := sum(max(grades.values(), default=0) <= 0 for _, grades in benchmark.questions):
         notes.append(f"{counted(without, 'question')} without a relevant paper")
-    numbers = {"question": len(topics), "judgement": len(qrels), "paper": len(papers)}
+    numbers = {"question": len(seen), "judgement": len(qrels), "paper": len(papers)}
     return ", ".join(counted(number, name) for name, number in numbers.items()), notes
 
 

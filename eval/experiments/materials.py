@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import Field
 
@@ -14,12 +14,12 @@ from base.amounts import counted
 from base.calls import Call, Flag, Section
 from base.errors import InvalidCall
 from base.terminal.call_options import flag_of
-from eval.collection import Qrels, TopicLine, questions_of, read_qrels, read_topic_lines
+from eval.collection import Qrels, TopicLine, read_qrels, read_topic_lines
 from eval.errors import NothingJudged
 from eval.files import Input
 from eval.manifest import index_record, sources_record
 from eval.places import Places
-from eval.strategies import RecordedStrategies
+from eval.ranking import read_recorded
 from eval.units import grades_of_papers
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
@@ -28,13 +28,9 @@ from indexer.settings import CheckSettings
 from retriever.calls import IndexName
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex, open_index
-from retriever.queries.boolean import EVERYTHING
-from retriever.queries.filters import Filters
 from retriever.sources.configuration import DeclaredSource, read_declared
 from retriever.stages.hits import Hit
 from retriever.strategy import Strategy
-
-T = TypeVar("T", bound=TopicLine)
 
 MOST_LOOKED_UP = 10_000  # judged ids
 BY_PAPER = "The qrels judge passages, and the index has papers: the grade of a paper is its highest."
@@ -109,22 +105,30 @@ class StrategyCall(JudgedCall):
     strategies: str | None = strategies()
 
 
-@dataclass(frozen=True, slots=True)
-class Materials:
-    """The inputs of an experiment."""
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """The inputs of an experiment that are read before the index is opened."""
 
-    index: SearchIndex  # an open index
     topics: Mapping[str, str]  # questions by query_id
-    settings: Settings  # settings of all stages; without a language model unless the call uses it
-    qrels: Qrels = field(default_factory=dict)  # in the unit of the index
-    inputs: Mapping[str, Input] = field(default_factory=dict)  # the files read, by the name of the option
+    files: Mapping[str, Input]  # the files read, by the name of the option
+    qrels: Qrels = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # about topics and judgements that are left out
-    strategies: Mapping[str, Strategy] = field(default_factory=dict)  # recorded ones by query_id
     lines: Mapping[str, Any] = field(default_factory=dict)  # topics with their further keys, by query_id
+    own: Any = None  # further inputs, of a type that the experiment knows
+    record: Mapping[str, Any] = field(default_factory=dict)  # further properties that affect results
+    index_name: str | None = None  # of an index that the experiment built
+    by_id: bool = True  # whether the qrels have the ids of the index
+
+
+@dataclass(frozen=True, kw_only=True)
+class Materials(Inputs):
+    """The inputs of an experiment with the open index, whose unit the qrels have, settings and models."""
+
+    index: SearchIndex
+    settings: Settings  # of all stages; without a language model unless the call uses it
+    strategies: Mapping[str, Strategy] = field(default_factory=dict)  # recorded ones by query_id
     declared: Sequence[DeclaredSource] = ()  # of a call with further sources
     places: Places | None = None  # these sources, opened
-    more_record: Mapping[str, Any] = field(default_factory=dict)  # further properties that affect results
-    own: Any = None  # further inputs, of a type that the experiment knows
     model: LanguageModel | None = None  # the language model, if the call uses it
     open_model: Callable[[Settings], Awaitable[LanguageModel]] | None = None  # the same with other settings
 
@@ -140,20 +144,27 @@ class Materials:
     def index_record(self) -> dict[str, Any]:
         """Return the properties of the index and of sources that affect results."""
         sources = sources_record(self.declared, [])["sources"]
-        return {**index_record(self.index.manifest), **sources, **self.more_record}
+        return {**index_record(self.index.manifest), **sources, **self.record}
+
+
+def settings_of(call: ExperimentCall) -> Settings:
+    """Return the settings of an experiment.
+
+    Answers are not checked: an experiment judges them itself, or does not use the checks.
+    """
+    settings = Settings.from_environment()
+    unchecked = settings.indexer.model_copy(update={"check": CheckSettings(judge="none")})
+    settings = replace(settings, indexer=unchecked)
+    return settings if call.model else settings.with_llm(base_url=None)
 
 
 @contextmanager
-def opened_index(
-    call: ExperimentCall,
-    topics: Mapping[str, str],
-    inputs: Mapping[str, Input],
-    name_of: Callable[[Settings], str | None] | None = None,
-) -> Iterator[Materials]:
-    """Read the recorded strategies of a call, and open its index, or that of `name_of`, with a fixed version.
+def opened_materials(call: ExperimentCall, inputs: Inputs, settings: Settings) -> Iterator[Materials]:
+    """Open the index with a fixed version, and read the recorded strategies.
 
     Raises:
-        InvalidCall: as `RecordedStrategies.read`, or recorded strategies and a language model are given.
+        InvalidCall: as `read_recorded`, or recorded strategies and a language model are given.
+        NothingJudged: no relevant id is in the index.
         ResourceError: as `open_index`.
     """
     strategies: Mapping[str, Strategy] = {}
@@ -162,59 +173,33 @@ def opened_index(
             raise InvalidCall(
                 "recorded strategies replace a language model", remedy="leave out --model or --strategies"
             )
-        read = RecordedStrategies.read(Path(path), topics)
-        strategies, inputs = read.strategies, {**inputs, "strategies": read.file}
-    settings = Settings.from_environment()
-    # Answers are not checked: an experiment judges them itself, or does not use the checks.
-    unchecked = settings.indexer.model_copy(update={"check": CheckSettings(judge="none")})
-    settings = replace(settings, indexer=unchecked)
-    settings = settings if call.model else settings.with_llm(base_url=None)
-    name = name_of(settings) if name_of else getattr(call, "index", None)
-    places, synonyms = settings.indexer, settings.retriever.synonyms
-    with open_index(places, chosen_index(name, places), synonyms, follow=False) as index:
-        yield Materials(index, topics, settings, inputs=inputs, strategies=strategies)
-
-
-@contextmanager
-def opened_materials(
-    call: JudgedCall, kind: type[TopicLine] = TopicLine, *, by_id: bool = True, unjudged: bool = False
-) -> Iterator[Materials]:
-    """Open the index and read topics and qrels; close the index at the end.
-
-    Without `by_id`, documents are identified by other means, and the ids of the qrels may be unknown.
-    `unjudged` includes topics without a relevant judgement.
-
-    Raises:
-        BadTopics, BadQrels, InvalidCall: as `read_judged` and `opened_index`.
-        NothingJudged: no relevant id is in the index.
-    """
-    topics, qrels, notes, inputs = read_judged(call.topics, call.qrels, kind, unjudged=unjudged)
-    with opened_index(call, questions_of(topics), inputs) as materials:
-        if by_id:
-            qrels, more = in_unit_of(materials.index, qrels, topics, call.qrels)
-            notes += more
-        of_topics = {query_id: qrels.get(query_id, {}) for query_id in topics} | qrels
-        declared = read_declared(getattr(call, "sources", ()))
-        yield replace(materials, qrels=of_topics, notes=notes, lines=topics, declared=declared)
+        strategies, file = read_recorded(Path(path), inputs.topics)
+        inputs = replace(inputs, files={**inputs.files, "strategies": file})
+    name, places = inputs.index_name or getattr(call, "index", None), settings.indexer
+    more: dict[str, Any] = {"settings": settings, "strategies": strategies}
+    more["declared"] = read_declared(getattr(call, "sources", ()))
+    with open_index(places, chosen_index(name, places), settings.retriever.synonyms, follow=False) as index:
+        if inputs.qrels and inputs.by_id:
+            qrels, notes = in_unit_of(index, inputs.qrels, inputs.topics, str(inputs.files["qrels"]))
+            inputs = replace(inputs, qrels=qrels, notes=(*inputs.notes, *notes))
+        yield Materials(**vars(inputs), **more, index=index)
 
 
 def read_judged(
-    topics_path: str, qrels_path: str, kind: type[T], *, unjudged: bool = False
-) -> tuple[dict[str, T], Qrels, tuple[str, ...], dict[str, Input]]:
-    """Read the topics that have a relevant judgement, or all if `unjudged`, and qrels.
-
-    Returns both, notes about those that do not fit, and the files by option.
+    call: JudgedCall, _: Any = None, kind: type[TopicLine] = TopicLine, *, unjudged: bool = False
+) -> Inputs:
+    """Read topics and qrels: the topics that have a relevant judgement, or all if `unjudged`.
 
     Raises:
         BadTopics, BadQrels: with file and line.
         InvalidCall: no topic has a relevant judgement.
     """
-    inputs = {"topics": Input(topics_path), "qrels": Input(qrels_path)}
-    topics, qrels = read_topic_lines(inputs["topics"], kind), read_qrels(inputs["qrels"])
+    files = {"topics": Input(call.topics), "qrels": Input(call.qrels)}
+    topics, qrels = read_topic_lines(files["topics"], kind), read_qrels(files["qrels"])
     judged = {key: topic for key, topic in topics.items() if max(qrels.get(key, {}).values(), default=0) > 0}
     if not judged:
         raise InvalidCall(
-            f"no topic of {topics_path} ({next(iter(topics))}, …) has a relevant judgement in {qrels_path} "
+            f"no topic of {call.topics} ({next(iter(topics))}, …) has a relevant judgement in {call.qrels} "
             f"({next(iter(qrels))}, …)"
         )
     notes = []
@@ -223,7 +208,10 @@ def read_judged(
     if unasked := [query_id for query_id in qrels if query_id not in topics]:
         number = counted(len(unasked), "judged question")
         notes.append(f"{number} not among the topics ({unasked[0]}, …).")
-    return topics if unjudged else judged, qrels, tuple(notes), inputs
+    lines = topics if unjudged else judged
+    texts = {query_id: topic.question for query_id, topic in lines.items()}
+    qrels = {query_id: {} for query_id in lines} | qrels
+    return Inputs(topics=texts, files=files, qrels=qrels, notes=tuple(notes), lines=lines)
 
 
 def in_unit_of(
@@ -234,30 +222,23 @@ def in_unit_of(
     Judgements of passages are converted to judgements of papers if the index has papers and none of the ids.
 
     Raises:
-        NothingJudged: the index contains none of at most 10,000 relevant ids; names ids of both, and units.
+        NothingJudged: the index contains none of at most 10,000 relevant ids.
     """
-    ranks_papers, name = index.manifest.unit == "paper", index.manifest.name
-    by_paper = {query_id: grades_of_papers(grades) for query_id, grades in qrels.items()}
-    for given in (qrels, by_paper) if ranks_papers and by_paper != qrels else (qrels,):
+    ranks_papers = index.manifest.unit == "paper"
+    ids: list[str] = []
+    for given in (qrels, {query_id: grades_of_papers(of) for query_id, of in qrels.items()}):
         grades = (given.get(query_id, {}) for query_id in topics)
         relevant = (judged for each in grades for judged, grade in each.items() if grade > 0)
         ids = list(dict.fromkeys(islice(relevant, MOST_LOOKED_UP)))
         passages, papers = index.engine.records(ids, ids)
-        found, others = (papers, passages) if ranks_papers else (passages, papers)
-        missing = [each for each in ids if each not in found]
+        missing = [each for each in ids if each not in (papers if ranks_papers else passages)]
         if missing != ids:
             notes = () if given is qrels else (BY_PAPER,)
             lacks = f"{counted(len(missing), 'relevant id')} of {len(ids):,} not in the index"
             return given, (*notes, f"{lacks} ({missing[0]}, …).") if missing else notes
-    ranked, judged = ("papers", "passages") if ranks_papers else ("passages", "papers")
-    if others:
-        raise NothingJudged(
-            f"{where} judges {judged} ({next(iter(others))}, …), the index {name!r} ranks {ranked}; "
-            f"build an index whose records are the judged {judged}"
-        )
-    [first] = index.engine.search([(EVERYTHING, 1)], filters=Filters(), collapse=ranks_papers)
-    example = "".join(f", such as {hit.doc_id if ranks_papers else hit.passage_id}" for hit in first)
+        if not ranks_papers:
+            break
     raise NothingJudged(
-        f"{where}: no relevant id ({missing[0]}, …) is in the index {name!r}, which contains "
-        f"{ranked}{example}; index the judged corpus, with the ids of the qrels"
+        f"{where}: no relevant id ({ids[0]}, …) is in the index {index.manifest.name!r}, which ranks "
+        f"{index.manifest.unit}s; index the judged corpus, with the ids of the qrels"
     )

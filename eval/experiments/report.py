@@ -5,18 +5,17 @@ Figures are SVG and PNG, drawn by matplotlib, with Hangul if a font has it.
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from html import escape
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 from markdown_it import MarkdownIt
 
 from base.extras import extra_remedy
-from base.markup import Markup, element, html
 from base.terminal.columns import table as aligned
 from base.terminal.output import visible
-from eval.experiments.comparing import Cell, Table
+from eval.experiments.comparing import Cell, Figure, Outcome, Panel, Table
 
 FONTS = ("Noto Sans CJK KR", "NanumGothic", "DejaVu Sans")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9")  # Okabe and Ito, for colour-blind readers
@@ -33,67 +32,11 @@ th:first-child, td:first-child { text-align: left; }
 figure { margin: 1.5rem 0; }
 figure svg { max-width: 100%; height: auto; background: #fff; }
 """
-
-
-class Line(NamedTuple):
-    """A line of a panel: a value for each place, and the bounds of its interval if there is one."""
-
-    label: str
-    values: tuple[float, ...]
-    low: tuple[float, ...] = ()
-    high: tuple[float, ...] = ()
-
-
-class Panel(NamedTuple):
-    """A panel of a figure: at most five lines over the same places (ticks) of the horizontal axis, or bars.
-
-    `across` and `up` are the labels of the axes. A bar has a label, a value and a note above it; the scale of
-    bars is logarithmic, and values below 1 have none.
-    """
-
-    title: str
-    across: str
-    up: str
-    places: tuple[float, ...] = ()
-    lines: tuple[Line, ...] = ()
-    bars: tuple[tuple[str, float, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure, saved as `figures/NAME.svg` and `figures/NAME.png`."""
-
-    name: str
-    title: str
-    panels: tuple[Panel, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The tables and figures of an experiment, made from the records of its topics."""
-
-    tables: tuple[Table, ...]
-    figures: tuple[Figure, ...] = ()
-    notes: tuple[str, ...] = ()
-    numbers: Mapping[str, float] = field(default_factory=dict)  # further main numbers
-    files: Mapping[str, str] = field(default_factory=dict)  # further files of the folder, by name
-
-    @property
-    def main(self) -> dict[str, float]:
-        """The main numbers by name, for a comparison with published values."""
-        return {
-            name: value
-            for of in (*(table.main for table in self.tables), self.numbers)
-            for name, value in of.items()
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The title of a report, and its paragraphs."""
-
-    title: str
-    paragraphs: Sequence[str]
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title><style>{style}</style></head>
+<body>{body}</body></html>
+"""
 
 
 def formatted(cell: Cell) -> str:
@@ -116,9 +59,9 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str
     return "\n".join(f"| {' | '.join(line)} |" for line in (columns, ["---"] * len(columns), *rows))
 
 
-def as_markdown(report: Report, outcome: Outcome) -> str:
-    """Format title, paragraphs, tables without times, the files of figures, and notes."""
-    parts = [f"# {report.title}", *report.paragraphs]
+def as_markdown(paragraphs: Sequence[str], outcome: Outcome) -> str:
+    """Format paragraphs, tables without times, the files of figures, and notes."""
+    parts = [*paragraphs]
     for table in outcome.tables:
         if table.timed:  # differs in a repetition
             continue
@@ -141,23 +84,16 @@ def _in_cell(text: str) -> str:
     return _in_markdown(text).replace("|", "\\|")
 
 
-def as_page(report: Report, outcome: Outcome, drawings: Mapping[str, bytes]) -> str:
+def as_page(paragraphs: Sequence[str], outcome: Outcome, drawings: Mapping[str, bytes]) -> str:
     """Return the report as a page, with the figures as inline SVG."""
-    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(as_markdown(report, outcome))
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    body = markdown.render(as_markdown(paragraphs, outcome))
     for figure in outcome.figures:
-        image = f'<img src="figures/{figure.name}.png" alt="{escape(figure.title)}" />'
+        title = escape(figure.title)
         drawing = drawings[f"{figure.name}.svg"].decode().partition("?>")[2].partition(">")[2]
-        body = body.replace(
-            image, f"<figure>{drawing}<figcaption>{escape(figure.title)}</figcaption></figure>"
-        )
-    head = html(
-        element("meta", {"charset": "utf-8"}),
-        element("meta", {"name": "viewport", "content": "width=device-width"}),
-        element("title", None, report.title),
-        element("style", None, Markup(STYLE)),
-    )
-    page = element("html", {"lang": "en"}, element("head", None, head), element("body", None, Markup(body)))
-    return f"<!doctype html>\n{page}\n"
+        image = f'<img src="figures/{figure.name}.png" alt="{title}" />'
+        body = body.replace(image, f"<figure>{drawing}<figcaption>{title}</figcaption></figure>")
+    return PAGE.format(title=escape(paragraphs[0].removeprefix("# ")), style=STYLE, body=body)
 
 
 def drawable(outcome: Outcome) -> Outcome:

@@ -1,15 +1,7 @@
 """The run of an experiment: topics, concurrently if a model is used, and the folder of results.
 
-| file | content |
-|---|---|
-| manifest.json | experiment, options, inputs with SHA-256, index, settings, models, software |
-| metrics.json | main numbers, and all tables without times |
-| topics.jsonl | the values of each topic |
-| runs/NAME.trec | runs |
-| figures/NAME.svg, NAME.png | figures |
-| answers.csv | of `challenge`; other experiments may have further files |
-| report.md, report.html | tables, figures and notes |
-| times.json | start, seconds of each topic, and tables of times |
+docs/how-to/reproducing.md describes its files. Times are in times.json alone, so that the others are equal in
+a repetition.
 
 Before that the folder contains the finished topics (`kept.jsonl`), from which the same command resumes. The
 manifest is written last, and lists the files: those of an earlier call are removed.
@@ -26,21 +18,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from base.calls import reason
-from base.errors import InvalidCall, OutputNotWritten
-from base.files.durable import cause_of
+from base.errors import InvalidCall
 from base.files.output_files import not_written, write_output
-from base.files.regular_files import read_regular
 from base.progress import Progress
 from base.versions import checkout_commit
 from eval.errors import BadTopics
 from eval.experiments import EXPERIMENTS, load_experiment
-from eval.experiments.comparing import SECONDS, seconds_table
+from eval.experiments.comparing import SECONDS, Outcome, seconds_table
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult
-from eval.experiments.materials import ExperimentCall, Materials
-from eval.experiments.report import Outcome, Report, as_markdown, as_page, drawable, drawn
+from eval.experiments.materials import ExperimentCall, Materials, opened_materials, settings_of
+from eval.experiments.report import as_markdown, as_page, drawable, drawn
 from eval.kept import KeptTopics, as_json, keeping
 from eval.manifest import differences, made_with
 from eval.places import open_places
@@ -48,23 +35,11 @@ from eval.progress import question_bar, work_through
 from eval.runs import run_lines
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
-from retriever.errors import BadExpression, BadQuestion
+from retriever.errors import BadExpression, BadFilter, BadQuestion, UnknownPaper
 
 MANIFEST, METRICS, KEPT = "manifest.json", "metrics.json", "kept.jsonl"
-MOST_BYTES = 64_000_000  # of a manifest, and of metrics
-FORMAT = 3
 OTHER_FOLDER = "name an empty or a new folder"
 REPLACED = "unusable_keywords"  # key of a record: replies of the model for which statistics chose keywords
-
-
-class ReadManifest(BaseModel):
-    """A manifest as it is read."""
-
-    model_config = ConfigDict(extra="allow")
-
-    format: int
-    experiment: str
-    files: list[str] = []
 
 
 def run_experiment(
@@ -82,7 +57,7 @@ def run_experiment(
         parallel: concurrent topics; by default one, and with a language model its concurrency.
 
     Raises:
-        BadTopics, BadQrels, UnitsDiffer: the inputs cannot be used, with file and line.
+        BadTopics, BadQrels: the inputs cannot be used, with file and line.
         InvalidCall: no topic has a relevant judgement, or as `check_folder`, or the folder keeps topics of a
             call with other options.
         FileBusy: another process writes into the folder.
@@ -91,7 +66,9 @@ def run_experiment(
     """
     experiment = load_experiment(name)
     check_folder(out, name, filter(None, (getattr(call, file) for file in call.files())))
-    with experiment.opened(call) as materials, question_bar() as progress:
+    settings = settings_of(call)
+    inputs = experiment.read(call, settings)
+    with opened_materials(call, inputs, settings) as materials, question_bar() as progress:
         record = manifest_record(name, call, materials)
         with keeping(out / KEPT, record, TopicResult, len(materials.topics), restart=restart) as kept:
             started = time.time()
@@ -117,7 +94,7 @@ def manifest_record(name: str, call: ExperimentCall, materials: Materials) -> di
     return {
         "experiment": name,
         "call": values,
-        "inputs": {option: read.record for option, read in materials.inputs.items()},
+        "inputs": {option: read.record for option, read in materials.files.items()},
         **made_with(materials.index_record(), materials.settings, llm),
         "commit": checkout_commit(),
     }
@@ -145,7 +122,7 @@ async def _all_topics(
             topic = Topic(call, materials, query_id, question)
             try:
                 result = await experiment.topic(topic)
-            except (BadQuestion, BadExpression) as error:
+            except (BadQuestion, BadExpression, BadFilter, UnknownPaper) as error:
                 raise BadTopics(f"topic {query_id}: {error}") from None
             more = {REPLACED: len(topic.unusable)} if topic.unusable else {}
             finished[query_id] = replace(result, record=as_json({**result.record, **more}))
@@ -179,12 +156,11 @@ def check_folder(path: Path, name: str, inputs: Iterable[str] = ()) -> None:
         path.mkdir(parents=True, exist_ok=True)
         others = {each.name for each in path.iterdir()}
     except OSError as error:
-        raise OutputNotWritten(f"{path} cannot be written: {cause_of(error)}") from None
-    found = read_manifest(path).experiment if MANIFEST in others else name
-    if found != name:
-        raise InvalidCall(f"{path} contains results of {found}", remedy=OTHER_FOLDER)
-    if others and not others & {MANIFEST, KEPT}:
-        raise InvalidCall(f"{path} contains other files, such as {min(others)}", remedy=OTHER_FOLDER)
+        raise not_written(path, error) from None
+    found = read_json(path / MANIFEST).get("experiment") if MANIFEST in others else name
+    if found != name or (others and not others & {MANIFEST, KEPT}):
+        what = f"{MANIFEST} of {found}" if found != name else f"other files, such as {min(others)}"
+        raise InvalidCall(f"{path} contains {what}", remedy=OTHER_FOLDER)
     for read in inputs:
         if Path(os.path.realpath(read)).is_relative_to(os.path.realpath(path)):
             raise InvalidCall(f"the input {read} is in the output folder {path}", remedy=OTHER_FOLDER)
@@ -217,17 +193,22 @@ def _write_results(
         "times.json": _json(times),
     }
     title, source = EXPERIMENTS[record["experiment"]]
-    report = Report(title, (f"Source: {source}.", *experiment.description.split("\n\n")))
+    paragraphs = (f"# {title}", f"Source: {source}.", experiment.description)
     judges = {table.title: table.judge for table in outcome.tables if table.judge}
-    return write_files(path, {"format": FORMAT, **record, "judges": judges}, outcome, report, files)
+    return write_files(path, {**record, "judges": judges}, outcome, paragraphs, files)
 
 
 def write_files(
-    path: Path, manifest: Mapping[str, Any], outcome: Outcome, report: Report, files: Mapping[str, bytes]
+    path: Path,
+    manifest: Mapping[str, Any],
+    outcome: Outcome,
+    paragraphs: Sequence[str],
+    files: Mapping[str, bytes],
 ) -> list[str]:
     """Write files by name, figures, the report, metrics and, last, the manifest; return the names.
 
-    Files of an earlier call that this one does not make are removed.
+    `paragraphs` are the beginning of the report, in Markdown. Files of an earlier call that this one does not
+    make are removed.
 
     Raises:
         OutputNotWritten: the disk is full, or permission is missing.
@@ -236,11 +217,11 @@ def write_files(
     made = {
         **files,
         **{f"figures/{name}": content for name, content in drawings.items()},
-        "report.md": as_markdown(report, outcome).encode(),
-        "report.html": as_page(report, outcome, drawings).encode(),
+        "report.md": as_markdown(paragraphs, outcome).encode(),
+        "report.html": as_page(paragraphs, outcome, drawings).encode(),
         METRICS: _json({"main": outcome.main, "tables": _tables(outcome, timed=False)}),
     }
-    earlier = read_manifest(path).files if (path / MANIFEST).exists() else []
+    earlier = read_json(path / MANIFEST)["files"] if (path / MANIFEST).exists() else []
     for name in {*earlier, MANIFEST} - made.keys():
         if (path / name).resolve().is_relative_to(path.resolve()):
             (path / name).unlink(missing_ok=True)
@@ -267,36 +248,24 @@ def json_lines(records: Iterable[Mapping[str, Any]]) -> bytes:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
 
 
-def read_manifest(path: Path) -> ReadManifest:
-    """Read the manifest of a folder of results; raise InvalidCall if it is none, or is unfinished."""
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a manifest or metrics of an experiment; raise InvalidCall if the file cannot be read."""
     try:
-        read = ReadManifest.model_validate_json(read_regular(path / MANIFEST, MOST_BYTES))
-    except OSError as error:
-        unfinished = (path / KEPT).exists()
-        why = (
-            "is unfinished: its experiment was interrupted"
-            if unfinished
-            else f"has no results: {cause_of(error)}"
-        )
-        raise InvalidCall(f"{path} {why}") from None
-    except ValidationError as error:
-        raise InvalidCall(f"{path / MANIFEST} is no manifest of an experiment: {reason(error)}") from None
-    if read.format != FORMAT:
-        raise InvalidCall(f"{path / MANIFEST} has format {read.format}, this version reads {FORMAT}")
-    return read
+        record: dict[str, Any] = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        unfinished = "; its experiment was interrupted" if (path.parent / KEPT).exists() else ""
+        raise InvalidCall(f"{path} cannot be read: {error}{unfinished}") from None
+    return record
 
 
 def differing(first: Path, second: Path) -> list[str]:
     """Return the differences of manifests, without paths and files, and of metrics, one line each.
 
     Raises:
-        InvalidCall: as `read_manifest`, or the metrics are damaged.
+        InvalidCall: as `read_json`.
     """
-    records = []
-    for path in (first, second):
-        read = read_manifest(path).model_dump(exclude={"files"})
-        try:
-            records.append({**read, "metrics": json.loads((path / METRICS).read_bytes())})
-        except (OSError, ValueError, RecursionError) as error:
-            raise InvalidCall(f"{path / METRICS} cannot be read: {error}") from None
+    records = [
+        {**read_json(path / MANIFEST), "files": None, "metrics": read_json(path / METRICS)}
+        for path in (first, second)
+    ]
     return [line for line in differences(*records) if not line.partition(": ")[0].endswith(".path")]

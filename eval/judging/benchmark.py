@@ -17,13 +17,13 @@ from pydantic import ValidationError
 
 from base.calls import reason
 from base.errors import DamagedFile, FileBusy, InvalidCall, OutputNotWritten
-from base.files.durable import cause_of
 from base.files.locks import lock_file
+from base.files.output_files import not_written
 from base.records import adapter
 from eval.errors import BadBenchmark
 from eval.kept import as_json
 from indexer.corpora.papers import Paper
-from retriever.sources import SourceAnswer, SourcePaper
+from retriever.sources import SourceAnswer
 from retriever.sources.merging import MergedPaper, merge
 
 Identity: TypeAlias = tuple[str, str]  # the name of the index or source, and the id of a paper in it
@@ -35,17 +35,9 @@ JudgeName: TypeAlias = Literal["rules", "brief", "complex"]
 HIGHEST_GRADE = 3
 OF_A_SCALE = ("model", "prompts", "encoder", "reranker")  # decide, with stage and judge, what a score means
 FILE, LOCK = "benchmark.sqlite", ".lock"
-TABLE = "CREATE TABLE records (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, record TEXT NOT NULL) STRICT"
+COLUMNS = "number INTEGER PRIMARY KEY, kind TEXT NOT NULL, record TEXT NOT NULL"
+TABLE = f"CREATE TABLE IF NOT EXISTS records ({COLUMNS}) STRICT"
 WAIT_S = 30.0  # for another process that adds or reads records
-NEW_FOLDER = "name an empty or a new folder"
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """The first record: the seed of samples and of the order of papers."""
-
-    seed: int
-    created: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,34 +62,25 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question; one that a model derived from a seed has the seed's query_id."""
+    """A question; one that a model derived from a seed has the seed's query_id. The last record counts."""
 
     query_id: str
     question: str
     origin: Literal["seed", "extended"]
     call: int
     seed: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The decision of a person about a question; the last one counts."""
-
-    query_id: str
-    kept: bool
-    assessor: str
-    at: str
+    kept: bool | None = None  # the decision of a person; undecided seeds are kept, and derived questions not
+    assessor: str = ""  # of the decision
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The papers of one ranking for one question, best first; `papers` has the records that were new."""
+    """The papers of one ranking for one question, best first."""
 
     query_id: str
     place: str  # the index or source; of `find-papers` all of them, joined by a comma
     method: str
     depth: int  # the number of papers requested
-    ranked: tuple[Identity, ...]  # source and id of each paper
     papers: tuple[tuple[str, Paper], ...]  # (source, record)
     call: int
     notes: tuple[str, ...] = ()
@@ -132,7 +115,7 @@ class Assessment:
 
 
 KINDS: Mapping[str, type[Any]] = {
-    kind.__name__: kind for kind in (Made, CallRecord, Question, Selection, Ranked, Judged, Assessment)
+    kind.__name__: kind for kind in (CallRecord, Question, Ranked, Judged, Assessment)
 }
 
 
@@ -187,15 +170,12 @@ def candidates_of(rankings: Sequence[Ranked], places: Sequence[str]) -> list[Can
     records: dict[str, dict[str, Paper]] = {place: {} for place in places}
     found: dict[Identity, dict[tuple[str, str], FoundAt]] = {}
     for each in rankings:
-        for source, paper in each.papers:
+        for rank, (source, paper) in enumerate(each.papers, 1):
             records.setdefault(source, {}).setdefault(paper.id, paper)
-        for rank, identity in enumerate(each.ranked, 1):
             at = FoundAt(each.place, each.method, rank)
-            found.setdefault(identity, {})[each.place, each.method] = at
+            found.setdefault((source, paper.id), {})[each.place, each.method] = at
     answers = {
-        source: SourceAnswer((tuple(map(SourcePaper, papers.values())),))
-        for source, papers in records.items()
-        if papers
+        source: SourceAnswer((tuple(papers.values()),)) for source, papers in records.items() if papers
     }
     candidates = []
     for merged in merge(answers, {}, several=True).papers.values():
@@ -207,44 +187,23 @@ def candidates_of(rankings: Sequence[Ranked], places: Sequence[str]) -> list[Can
     return sorted(candidates, key=lambda each: each.best_rank)
 
 
-def create(path: Path, seed: int | None) -> None:
+def create(path: Path) -> None:
     """Make a folder for a benchmark, unless it exists.
 
     Raises:
-        InvalidCall: the folder has other files, or a benchmark with another seed.
-        DamagedFile: its file is damaged.
+        InvalidCall: the folder has other files.
         OutputNotWritten: it cannot be created.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
-        others = {each.name for each in path.iterdir()} - {FILE, f"{FILE}-journal"}
+        others = {each.name for each in path.iterdir()}
     except OSError as error:
-        raise OutputNotWritten(f"{path} cannot be written: {cause_of(error)}") from None
-    if _exists(path):
-        known = Benchmark(path).made.seed
-        if seed not in {None, known}:
-            raise InvalidCall(f"the seed of {path} is {known}, not {seed}", remedy=NEW_FOLDER)
-    elif others:
-        raise InvalidCall(f"{path} contains other files, such as {min(others)}", remedy=NEW_FOLDER)
-    else:
-        _append(path, Made(seed or 0, now()), schema=TABLE)
-
-
-def _exists(path: Path) -> bool:
-    """Check for a file with content; a `create` that failed leaves an empty one."""
-    return (path / FILE).is_file() and (path / FILE).stat().st_size > 0
-
-
-def _check(path: Path) -> None:
-    if not _exists(path):
-        raise BadBenchmark(
-            f"{path} is not a folder of a benchmark: it contains no {FILE}; "
-            "`shrag benchmark questions` makes one"
+        raise not_written(path, error) from None
+    if others and FILE not in others:
+        raise InvalidCall(
+            f"{path} contains other files, such as {min(others)}", remedy="name an empty or a new folder"
         )
-
-
-def _busy(path: Path) -> FileBusy:
-    return FileBusy(f"another process is adding to {path}; wait until it ends")
+    _append(path)
 
 
 class Benchmark:
@@ -253,18 +212,13 @@ class Benchmark:
     Raises:
         BadBenchmark: the folder is none of a benchmark.
         DamagedFile: its file is damaged.
-        FileBusy: another process locks its file.
     """
 
     def __init__(self, path: Path) -> None:
         """Read the records of a folder."""
-        _check(path)
         self.path, records = path, _read(path)
-        self.made: Made = records[Made][0]
         self.calls: list[CallRecord] = records[CallRecord]
         self.questions: dict[str, Question] = {each.query_id: each for each in records[Question]}
-        # The last decision about each question.
-        self.selections: dict[str, Selection] = {each.query_id: each for each in records[Selection]}
         self.rankings: dict[str, list[Ranked]] = {}
         for each in records[Ranked]:
             self.rankings.setdefault(each.query_id, []).append(each)
@@ -281,7 +235,7 @@ class Benchmark:
         return {
             query_id: each.question
             for query_id, each in self.questions.items()
-            if (self.selections[query_id].kept if query_id in self.selections else each.origin == "seed")
+            if (each.origin == "seed" if each.kept is None else each.kept)
         }
 
     @property
@@ -335,29 +289,25 @@ class Benchmark:
 
 def _read(path: Path) -> dict[type[Any], list[Any]]:
     """Return the records of a file by kind."""
+    if not (path / FILE).is_file():
+        raise BadBenchmark(
+            f"{path} is not a folder of a benchmark: it contains no {FILE}; "
+            "`shrag benchmark questions` makes one"
+        )
     records: dict[type[Any], list[Any]] = {kind: [] for kind in KINDS.values()}
-    address = f"{(path / FILE).absolute().as_uri()}?mode=rw"  # undoes the transaction of a killed process
     try:
-        with closing(sqlite3.connect(address, timeout=WAIT_S, uri=True)) as database:
+        with closing(sqlite3.connect(path / FILE, timeout=WAIT_S)) as database:
             for name, record in database.execute("SELECT kind, record FROM records ORDER BY number"):
                 read: Any = adapter(cast("Any", KINDS[name]))
                 records[KINDS[name]].append(read.validate_json(record))
     except (sqlite3.Error, KeyError, ValidationError) as error:
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
-            raise _busy(path) from None
         why = reason(error) if isinstance(error, ValidationError) else error
-        raise DamagedFile(f"{path / FILE} is damaged: {why}; restore it from a copy") from None
-    if not records[Made]:
-        raise DamagedFile(f"{path / FILE} is damaged: it has no first record; restore it from a copy")
+        raise DamagedFile(f"{path / FILE} cannot be read: {why}; restore it from a copy") from None
     return records
 
 
-def _append(path: Path, *records: Any, schema: str = "") -> None:
-    """Add records to a file, or make it with its schema.
-
-    Raises:
-        OutputNotWritten: the disk is full, or permission is missing; nothing is added.
-    """
+def _append(path: Path, *records: Any) -> None:
+    """Add records to a file; OutputNotWritten, and nothing is added, if it cannot be written."""
     kinds: list[Any] = [type(each) for each in records]
     rows = [
         (kind.__name__, adapter(kind).dump_json(each).decode())
@@ -365,9 +315,7 @@ def _append(path: Path, *records: Any, schema: str = "") -> None:
     ]
     try:
         with closing(sqlite3.connect(path / FILE, timeout=WAIT_S)) as database, database:
-            database.execute("BEGIN")
-            if schema:
-                database.execute(schema)
+            database.execute(TABLE)
             database.executemany("INSERT INTO records (kind, record) VALUES (?, ?)", rows)
     except sqlite3.Error as error:
         raise OutputNotWritten(f"{path / FILE} cannot be written: {error}") from None
@@ -381,8 +329,8 @@ def adding(path: Path) -> Iterator[Benchmark]:
         BadBenchmark, DamagedFile: as `Benchmark`.
         FileBusy: another process adds to the benchmark.
     """
-    _check(path)  # before a file is made in it
-    with lock_file(path / LOCK, _busy(path)):
+    Benchmark(path)  # before a file is made in the folder
+    with lock_file(path / LOCK, FileBusy(f"another process is adding to {path}; wait until it ends")):
         yield Benchmark(path)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from base.errors import InvalidCall
 from base.untrusted import one_line
 from eval.judging.benchmark import Benchmark, CallRecord, Candidate, Judged, JudgeName, StageName, adding
-from eval.judging.stages import JUDGE_STEP, automatic_stages, grades_of, stage_call
+from eval.judging.stages import JUDGE_STEP, automatic_stages, scores_of, stage_call
 from eval.manifest import model_record, search_record, software
 from eval.places import open_places
 from eval.progress import question_bar, work_through
@@ -24,7 +24,7 @@ from generator.finding.state import FindingState, FoundBy, Judgement, KnownPaper
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
 from generator.prompts import load_prompt
-from generator.tracing import Step, StepEvent
+from generator.tracing import Step
 from retriever.errors import SourceFailed
 
 COSINE = "cosine"  # the measure of an encoder, in `Judgement.by`
@@ -62,7 +62,7 @@ async def _judge_stage(
         options = {"stage": stage, "judge": by, "threshold": threshold}
         call = benchmark.next_call(JUDGE_STEP.format(stage), options, {**made_with, **software(models=False)})
         stages = [each for each in automatic_stages(benchmark) if each.name in {"pooled", "coarse"}]
-        known = grades_of(benchmark, call)
+        known = scores_of(benchmark, call)
         waiting: dict[str, list[Candidate]] = {}
         for query_id, key in stages[0 if stage == "coarse" else -1].pairs:
             if (query_id, key) not in known:
@@ -99,7 +99,7 @@ async def _judge_question(
     settings: Settings,
     model: LanguageModel | None,
 ) -> int:
-    """Judge papers for a question; add judgements as they are made; return the number of unjudged papers."""
+    """Judge papers for a question, and add the judgements; return the number of unjudged papers."""
     question, stage, by = benchmark.selected[query_id], call.options["stage"], call.options["judge"]
     request = FindRequest(
         question, judge="complex" if by == "complex" else "brief", without=frozenset({"links"})
@@ -110,33 +110,22 @@ async def _judge_question(
         each.paper.id: KnownPaper(each.merged, (FoundBy("query", question, each.best_rank),))
         for each in candidates
     }
-    left = {each.paper.id: each for each in candidates}
-
-    def append_new(state: FindingState) -> None:
-        judged = []
-        for paper_id in list(left):
-            made = state.papers[paper_id].judgement
-            if made and _is_own(made, model, settings):
-                key, score, why = left.pop(paper_id).key, made.score, made.reason
-                given = (stage, by, made.by, score, why, call.number, prompt, version, made.parts)
-                judged.append(Judged(query_id, key, *given))
-        if judged:
-            benchmark.append(*judged)
-
-    def listen(event: StepEvent) -> None:
-        if isinstance(event.made, FindingState):
-            append_new(event.made)
-
-    step = Step("judge", {}, listen)
+    step, judged = Step("judge", {}), []
     async with find_resources(sources, request, settings, model) as resources:
         state = FindingState(question, subject=resources.conditions.remaining, papers=papers)
-        append_new(await judge(state, resources, step))
-    if len(left) == len(candidates):
+        state = await judge(state, resources, step)
+    for each in candidates:
+        made = state.papers[each.paper.id].judgement
+        if made and _is_own(made, model, settings):
+            given = (stage, by, made.by, made.score, made.reason, call.number, prompt, version, made.parts)
+            judged.append(Judged(query_id, each.key, *given))
+    if not judged:
         for part in step.walk():
             if part.failure:
                 raise part.failure
         raise SourceFailed("; ".join(dict.fromkeys(step.all_notes())) or "nothing was judged")
-    return len(left)
+    benchmark.append(*judged)
+    return len(candidates) - len(judged)
 
 
 def _is_own(made: Judgement, model: LanguageModel | None, settings: Settings) -> bool:

@@ -4,7 +4,7 @@ The places are an index, sources, or both; each is searched separately.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,8 +41,6 @@ NEAREST = "dense"  # a default, too, if the index has vectors
 FIND = "find-papers"
 MOST_FOUND = 500  # papers of find-papers
 LONGEST_TEXT = 20_000  # characters of an abstract, or of the beginning of a text without one
-# Fields of a record that the merging, the judges and an assessor read.
-FIELDS = ("title", "title2", "abstract", "abstract2", "authors", "year", "journal", "doi", "url", "lang")
 
 Found: TypeAlias = tuple[Sequence[tuple[str, Paper]], tuple[str, ...]]  # (source, record) best first; notes
 
@@ -136,7 +134,6 @@ async def _pool(
 async def _search_all(benchmark: Benchmark, rankings: Sequence[Ranking], call: int) -> list[str]:
     """Add the missing rankings of selected questions; return a line for each failed one."""
     pooled = {query_id: benchmark.rankings.get(query_id, ()) for query_id in benchmark.selected}
-    known = {query_id: {paper for each in of for paper in each.ranked} for query_id, of in pooled.items()}
     waiting = {
         (query_id, f"{each.method} in {each.place}"): each
         for query_id, of in pooled.items()
@@ -149,13 +146,9 @@ async def _search_all(benchmark: Benchmark, rankings: Sequence[Ranking], call: i
             papers, notes = await ranking.search(benchmark.selected[query_id])
         except BadQuestion as error:
             papers, notes = (), (str(error).splitlines()[0],)
-        ids = tuple((source, paper.id) for source, paper in papers)
-        new = tuple(
-            (source, _short(paper)) for source, paper in papers if (source, paper.id) not in known[query_id]
-        )
+        short = tuple((source, _short(paper)) for source, paper in papers)
         place, method, depth = ranking.place, ranking.method, ranking.depth
-        benchmark.append(Ranked(query_id, place, method, depth, ids, new, call, tuple(notes)))
-        known[query_id].update(ids)
+        benchmark.append(Ranked(query_id, place, method, depth, short, call, tuple(notes)))
 
     total = len(pooled) * len(rankings)
     with question_bar() as progress:
@@ -166,7 +159,7 @@ async def _search_all(benchmark: Benchmark, rankings: Sequence[Ranking], call: i
 def _missing(pooled: Sequence[Ranked], rankings: Sequence[Ranking]) -> list[Ranking]:
     """Return the rankings that a question lacks, or has with a smaller depth that cut them."""
     depths = {
-        (each.place, each.method): each.depth if len(each.ranked) >= each.depth else 0 for each in pooled
+        (each.place, each.method): each.depth if len(each.papers) >= each.depth else 0 for each in pooled
     }
     return [
         each
@@ -185,12 +178,11 @@ def _ranking(name: str, index: OpenIndex, request: SearchRequest, settings: Sett
                 raise SourceFailed("; ".join(ranked.applied.failures))
             ids = [paper_id for paper_id, _ in ranked.hits]
             # Passages have records too, if the index holds passages without papers.
-            found: Mapping[str, Any]
             if isinstance(version.engine, SourcesEngine):
-                found = version.engine.found
+                found = {each: merged.paper for each, merged in version.engine.found.items()}
             else:
                 found = await IndexSource(name, version).papers(ids)
-            return [(name, found[each].paper) for each in ids if each in found], ()
+            return [(name, found[each]) for each in ids if each in found], ()
 
         return await index.ask(of_version)
 
@@ -217,8 +209,6 @@ def _found_by_agents(places: Places, depth: int, settings: Settings, model: Lang
 
 
 def _short(paper: Paper) -> Paper:
-    """Return the record without the fields that nothing reads; a text replaces a missing abstract."""
-    values = {name: getattr(paper, name) for name in FIELDS if getattr(paper, name)}
-    text = paper.abstract or paper.body
-    values |= {"abstract": text[:LONGEST_TEXT]} if text else {}
-    return Paper(id=paper.id, **values)
+    """Return the record without the parts that nothing reads; a text replaces a missing abstract."""
+    text = (paper.abstract or paper.body)[:LONGEST_TEXT]
+    return paper.model_copy(update={"abstract": text, "body": "", "references": []})

@@ -33,12 +33,11 @@ class DerivedQuestions(BaseModel):
     questions: Annotated[list[Text], Field(min_length=1, max_length=4 * MOST_DERIVED)]
 
 
-def add_questions(path: Path, seeds: Path, options: Mapping[str, Any]) -> list[str]:
-    """Add the seeds of a file, and derive questions from them; return the seeds for which the model failed.
+def add_questions(path: Path, seeds: Path, wanted: int) -> list[str]:
+    """Add the seeds of a file, and derive `wanted` questions from each.
 
-    `options` are those of the command; `extend` is the number of questions to derive from each seed.
+    Returns the seeds for which the model failed.
     """
-    wanted: int = options["extend"]
     read, settings = read_topics(file := Input(seeds)), Settings.from_environment()
     made_with: dict[str, Any] = {"seeds": file.record, **software(models=False)}
     if wanted:
@@ -46,7 +45,7 @@ def add_questions(path: Path, seeds: Path, options: Mapping[str, Any]) -> list[s
         made_with |= model_record(settings.generator.llm, map(_prompt, read.values()))
     with adding(path) as benchmark:
         known, new = benchmark.questions, list[Question]()
-        record = benchmark.next_call("questions", options, made_with)
+        record = benchmark.next_call("questions", {"extend": wanted}, made_with)
         for query_id, question in read.items():
             if query_id not in known:
                 new.append(Question(query_id, question, "seed", record.number))

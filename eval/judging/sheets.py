@@ -1,7 +1,7 @@
 """Sheets for persons: CSV files of questions to select and of papers to grade, and their import.
 
 A sheet of papers has no ranks, no scores of judges and no grades of other assessors, and the order of the
-papers of a question depends on the seed alone. Files of spreadsheet programs are read: UTF-8 or CP949, with
+papers of a question depends on their ids alone. Files of spreadsheet programs are read: UTF-8 or CP949, with
 commas, semicolons or tabs.
 """
 
@@ -9,6 +9,7 @@ import csv
 import hashlib
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +18,7 @@ from base.files.durable import cause_of
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
 from eval.errors import BadBenchmark
-from eval.judging.benchmark import HIGHEST_GRADE, Assessment, Benchmark, Pair, Selection, now
+from eval.judging.benchmark import HIGHEST_GRADE, Assessment, Benchmark, Pair, now
 from eval.judging.stages import automatic_stages
 from indexer.corpora.own_exports import FORMULA
 from retriever.reference import one_line
@@ -33,22 +34,15 @@ MOST_BYTES = 256_000_000  # of a sheet
 
 
 def write_questions(benchmark: Benchmark, out: Path, *, seeds: bool) -> int:
-    """Write a sheet of derived questions, each after its seed, with the decisions so far.
+    """Write a sheet of derived questions, each with its seed, and the decisions so far.
 
     With `seeds` the seeds are to be selected too. Returns the number of questions.
     """
-    questions = benchmark.questions
-    places = {query_id: place for place, query_id in enumerate(questions)}
-    ordered = sorted(
-        questions.values(), key=lambda each: (places.get(each.seed or each.query_id, 0), bool(each.seed))
-    )
-    shown = {kept: key for key, kept in KEPT.items()}
-    rows = []
-    for each in ordered:
+    questions, shown, rows = benchmark.questions, {kept: key for key, kept in KEPT.items()}, []
+    for each in questions.values():
         if seeds or each.origin == "extended":
-            decision = benchmark.selections.get(each.query_id)
-            seed = questions[each.seed].question if each.seed in questions else ""
-            kept = shown[decision.kept] if decision else ""
+            seed = questions[each.seed].question if each.seed else ""
+            kept = "" if each.kept is None else shown[each.kept]
             rows.append([kept, each.query_id, one_line(each.question), one_line(seed)])
     _write(out, QUESTIONS, rows)
     return len(rows)
@@ -66,10 +60,9 @@ def import_selections(benchmark: Benchmark, sheet: Path, assessor: str) -> int:
             raise BadBenchmark(f"{where}: the benchmark has no question {query_id!r}")
         if kept.lower() not in KEPT:
             raise BadBenchmark(f"{where}: keep is {kept!r}, not y or n")
-        decision = Selection(query_id, KEPT[kept.lower()], assessor, now())
-        known = benchmark.selections.get(query_id)
-        if known is None or known.kept != decision.kept:
-            made.append(decision)
+        question, decision = benchmark.questions[query_id], KEPT[kept.lower()]
+        if question.kept != decision:
+            made.append(replace(question, kept=decision, assessor=assessor))
     benchmark.append(*made)
     return len(made)
 
@@ -102,10 +95,9 @@ def pairs_to_confirm(benchmark: Benchmark, assessor: str, part: Part, sample: in
         pairs = [pair for pair in graded if len({of[pair].grade for of in others if pair in of}) > 1]
 
     def random(purpose: str, pair: Pair) -> bytes:
-        """Return a random key of a pair, which depends on the seed and the pair alone."""
-        query_id, (source, paper_id) = pair
-        parts = (str(benchmark.made.seed), purpose, query_id, source, paper_id)
-        return hashlib.sha256("\0".join(parts).encode()).digest()
+        """Return a random key of a pair, which depends on the pair alone."""
+        query_id, identity = pair
+        return hashlib.sha256("\0".join((purpose, query_id, *identity)).encode()).digest()
 
     if sample is not None:
         pairs = sorted(pairs, key=lambda pair: random("sample", pair))[:sample]

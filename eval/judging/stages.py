@@ -1,22 +1,43 @@
-"""The stages of a benchmark from the pool to the papers confirmed by persons (SPAR, figures 3 and 5).
+"""The stages of a benchmark from the pool to the papers confirmed by persons, and its report (SPAR, 4.2).
 
 | stage | question and paper pairs |
 |---|---|
 | pooled | papers of any ranking |
 | coarse, fine | papers of the stage before with a score of at least the threshold |
 | confirmed | papers that a person graded 1 or higher |
+
+The report has topics, qrels, provenance, tables and a manifest in a folder, which
+docs/how-to/building-a-benchmark.md describes.
 """
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
+from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from eval.experiments.comparing import Cell, Table
-from eval.experiments.report import Figure, Panel
-from eval.judging.benchmark import HIGHEST_GRADE, Assessment, Benchmark, CallRecord, Judged, Pair, StageName
-from eval.statistics import Agreement, agreement, mean_of_known, wilson
+from base.amounts import counted
+from base.errors import InvalidCall
+from base.versions import checkout_commit
+from eval.experiments.comparing import Cell, Figure, Outcome, Panel, Record, Table
+from eval.experiments.report import drawable
+from eval.experiments.running import check_folder, json_lines, write_files
+from eval.judging.benchmark import (
+    FILE,
+    HIGHEST_GRADE,
+    Assessment,
+    Benchmark,
+    CallRecord,
+    Judged,
+    Pair,
+    StageName,
+)
+from eval.manifest import file_record, software
+from eval.score_commands import first_ids
+from eval.statistics import agreement, wilson
+from indexer.corpora.papers import language_of
 
 STAGES: tuple[StageName, ...] = get_args(StageName)
 JUDGE_STEP = "judge {}"  # name of a stage's calls
@@ -31,6 +52,9 @@ class Stage:
     pairs: tuple[Pair, ...]
     judged: int
     of: int  # pairs of the stage before
+    by: str = ""  # the judge; "" for the pool
+    threshold: float | None = None  # of the scores
+    scores: Mapping[Pair, Judged] = field(default_factory=dict)  # by rules or a model
 
     @property
     def reduction(self) -> float | None:
@@ -43,11 +67,26 @@ def automatic_stages(benchmark: Benchmark) -> list[Stage]:
     stages = [Stage("pooled", benchmark.pooled, len(benchmark.pooled), len(benchmark.pooled))]
     for name in STAGES:
         if call := stage_call(benchmark, name):
-            grades, before = grades_of(benchmark, call), stages[-1].pairs
-            judged = [pair for pair in before if pair in grades]
-            passed = tuple(pair for pair in judged if grades[pair].score >= call.options["threshold"])
-            stages.append(Stage(name, passed, len(judged), len(before)))
+            scores, before, threshold = (
+                scores_of(benchmark, call),
+                stages[-1].pairs,
+                call.options["threshold"],
+            )
+            judged = [pair for pair in before if pair in scores]
+            passed = tuple(pair for pair in judged if scores[pair].score >= threshold)
+            by = f"{call.options['judge']} {call.made_with.get('model', '')}".strip()
+            stages.append(Stage(name, passed, len(judged), len(before), by, threshold, scores))
     return stages
+
+
+def all_stages(benchmark: Benchmark, grades: Mapping[Pair, Assessment]) -> list[Stage]:
+    """Return the automatic stages, and the confirmed one if a person graded a paper."""
+    stages = automatic_stages(benchmark)
+    last = stages[-1].pairs
+    graded = [pair for pair in last if pair in grades]
+    relevant = tuple(pair for pair in graded if grades[pair].grade)
+    confirmed = Stage("confirmed", relevant, len(graded), len(last), "persons")
+    return [*stages, confirmed] if grades else stages
 
 
 def stage_call(benchmark: Benchmark, stage: StageName) -> CallRecord | None:
@@ -55,7 +94,7 @@ def stage_call(benchmark: Benchmark, stage: StageName) -> CallRecord | None:
     return benchmark.last_call(JUDGE_STEP.format(stage))
 
 
-def grades_of(benchmark: Benchmark, call: CallRecord) -> dict[Pair, Judged]:
+def scores_of(benchmark: Benchmark, call: CallRecord) -> dict[Pair, Judged]:
     """Return the judgements on the scale of a stage's call; those by other judges or models are left out."""
     calls = [each for each in [*benchmark.calls, call] if each.step == call.step]
     comparable = {each.number for each in calls if each.scale == call.scale}
@@ -71,22 +110,6 @@ def final_grades(benchmark: Benchmark, precedence: Sequence[str] = ()) -> dict[P
     for name in dict.fromkeys([*precedence, *benchmark.assessments]):
         grades = {**benchmark.assessments.get(name, {}), **grades}
     return grades
-
-
-def agreements(
-    assessments: Mapping[str, Mapping[Pair, Assessment]],
-) -> dict[tuple[str, str], tuple[Agreement, Agreement]]:
-    """Return the agreement of all pairs of assessors on the papers that both graded, if any.
-
-    The first one is of the grades; the second one of relevant (1 to 3) or not (0).
-    """
-    found = {}
-    for first, second in combinations(assessments, 2):
-        one, other = assessments[first], assessments[second]
-        if grades := [(one[pair].grade, other[pair].grade) for pair in one if pair in other]:
-            relevant = agreement([(grade > 0, again > 0) for grade, again in grades])
-            found[first, second] = agreement(grades), relevant
-    return found
 
 
 class Missed(NamedTuple):
@@ -115,85 +138,28 @@ def missed(
     return Missed(len(dropped), len(graded), sum(graded), *(share * len(dropped) for share in shares))
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
-    """The values of the tables."""
-
-    benchmark: Benchmark
-    stages: Sequence[Stage]  # from the pool to the last judge
-    confirmed: Stage  # papers of the last stage that persons graded 1 or higher
-    grades: Mapping[Pair, Assessment]  # the grade of each pair that counts
-    scores: Mapping[str, Mapping[Pair, Judged]]  # the judgements of each automatic stage
-
-    @classmethod
-    def of(cls, benchmark: Benchmark, precedence: Sequence[str] = ()) -> "Results":
-        """Compute the values; `precedence` names the assessors whose grades count first."""
-        stages, grades = automatic_stages(benchmark), final_grades(benchmark, precedence)
-        calls = {stage: stage_call(benchmark, stage) for stage in STAGES}
-        scores: dict[str, Mapping[Pair, Judged]] = {
-            stage: grades_of(benchmark, call) for stage, call in calls.items() if call
-        }
-        judged = [pair for pair in stages[-1].pairs if pair in grades]
-        relevant = tuple(pair for pair in judged if grades[pair].grade)
-        confirmed = Stage("confirmed", relevant, len(judged), len(stages[-1].pairs))
-        return cls(benchmark, stages, confirmed, grades, scores)
-
-    @property
-    def relevant(self) -> set[Pair]:
-        """The pairs graded 1 or higher, also pairs that a stage dropped."""
-        return {pair for pair, each in self.grades.items() if each.grade}
-
-    @property
-    def funnel(self) -> list[Stage]:
-        """All stages; the confirmed one only if a person graded a paper."""
-        return [*self.stages, self.confirmed] if self.grades else list(self.stages)
-
-    def tables(self) -> Iterator[Table]:
-        """Yield all tables that have rows."""
-        tables = (
-            stages_table(self),
-            methods_table(self),
-            *([scores_table(self)] if self.scores else ()),
-            assessors_table(self.benchmark),
-            agreement_table(self.benchmark),
-            questions_table(self),
-        )
-        yield from (table for table in tables if table.rows)
-
-
 def _table(title: str, columns: Iterable[str], rows: Iterable[tuple[Any, ...]]) -> Table:
     return Table(title, tuple(columns), tuple(rows))
 
 
-def stages_table(results: Results) -> Table:
+def stages_table(benchmark: Benchmark, stages: Sequence[Stage]) -> Table:
     """Return the number of papers at each stage, as SPAR's figure 5 has them."""
-    pooled, questions = len(results.stages[0].pairs), len(results.benchmark.selected)
-    judges: dict[str, tuple[Cell, Cell]] = {"pooled": (None, None), "confirmed": ("persons", None)}
-    for name in STAGES:
-        if call := stage_call(results.benchmark, name):
-            by = f"{call.options['judge']} {call.made_with.get('model', '')}".strip()
-            judges[name] = by, call.options["threshold"]
-    rows = (
-        (
-            stage.name,
-            len(stage.pairs),
-            100 * len(stage.pairs) / pooled if pooled else None,
-            stage.reduction if place else None,
-            len(stage.pairs) / questions if questions else None,
-            stage.judged if place else None,
-            *judges[stage.name],
-        )
-        for place, stage in enumerate(results.funnel)
-    )
+    pooled, questions, rows = len(stages[0].pairs), len(benchmark.selected), []
+    for place, stage in enumerate(stages):
+        papers = len(stage.pairs)
+        row: list[Cell] = [stage.name, papers, 100 * papers / pooled if pooled else None]
+        row += [stage.reduction if place else None, papers / questions if questions else None]
+        row += [stage.judged if place else None, stage.by or None, stage.threshold]
+        rows.append(tuple(row))
     columns = ("stage", "papers", "% of pool", "reduction %", "per question", "judged", "by", "threshold")
     return _table("Papers at each stage", columns, rows)
 
 
-def methods_table(results: Results) -> Table:
+def methods_table(benchmark: Benchmark, passed: Iterable[Pair], grades: Mapping[Pair, Assessment]) -> Table:
     """Return the papers and relevant papers of each ranking, and the number that it alone found."""
-    passed, relevant = set(results.stages[-1].pairs), results.relevant
+    passed, relevant = set(passed), {pair for pair, each in grades.items() if each.grade}
     counts: dict[tuple[str, str], Counter[str]] = {}
-    for query_id, candidates in results.benchmark.candidates.items():
+    for query_id, candidates in benchmark.candidates.items():
         for candidate in candidates:
             pair, alone = (query_id, candidate.key), len(candidate.found) == 1
             named = {"papers": True, "found alone": alone, "passed": pair in passed}
@@ -205,59 +171,155 @@ def methods_table(results: Results) -> Table:
     return _table("Papers of each method", ("method", "searched in", *names), rows)
 
 
-def agreement_table(benchmark: Benchmark) -> Table:
-    """Return the agreement of each two assessors."""
-    rows = (
-        (", ".join(names), both[0].compared, *(of for each in both for of in (_percent(each), each.kappa)))
-        for names, both in agreements(benchmark.assessments).items()
-    )
+def agreement_table(assessments: Mapping[str, Mapping[Pair, Assessment]]) -> Table:
+    """Return the agreement of each two assessors on the papers that both graded, if any."""
+    rows = []
+    for (first, one), (second, other) in combinations(assessments.items(), 2):
+        if grades := [(one[pair].grade, other[pair].grade) for pair in one if pair in other]:
+            relevant = [(grade > 0, again > 0) for grade, again in grades]
+            both = [agreement(grades), agreement(relevant)]
+            cells = (cell for each in both for cell in (100 * (each.share or 0), each.kappa))
+            rows.append((f"{first}, {second}", len(grades), *cells))
     columns = ("assessors", "papers", "equal %", "kappa", "relevant: equal %", "relevant: kappa")
     return _table("Agreement of assessors on grades, and on relevant or not", columns, rows)
 
 
-def _percent(of: Agreement) -> float:
-    return 100 * (of.share or 0.0)
-
-
-def assessors_table(benchmark: Benchmark) -> Table:
+def assessors_table(assessments: Mapping[str, Mapping[Pair, Assessment]]) -> Table:
     """Return the number of papers with each grade, by assessor."""
-    counts = {name: Counter(each.grade for each in of.values()) for name, of in benchmark.assessments.items()}
+    counts = {name: Counter(each.grade for each in of.values()) for name, of in assessments.items()}
     rows = ((name, of.total(), *(of[grade] for grade in GRADES)) for name, of in counts.items())
     columns = ("assessor", "graded", *(f"grade {grade}" for grade in GRADES))
     return _table("Grades of each assessor", columns, rows)
 
 
-def scores_table(results: Results) -> Table:
-    """Return the mean score by each judge of the papers with each grade."""
-    rows = []
-    for grade in GRADES:
-        pairs = [pair for pair, each in results.grades.items() if each.grade == grade]
-        of_judges = ([of[pair].score for pair in pairs if pair in of] for of in results.scores.values())
-        rows.append((grade, len(pairs), *map(mean_of_known, of_judges)))
-    return _table("Mean score of the papers with each grade", ("grade", "papers", *results.scores), rows)
-
-
-def questions_table(results: Results) -> Table:
-    """Return the number of papers of each question."""
-    parts: dict[str, Iterable[Pair]] = {
-        "pooled": results.stages[0].pairs,
-        "passed": results.stages[-1].pairs,
-        "graded": results.grades,
-        "relevant": results.relevant,
-    }
-    counts = [Counter(query_id for query_id, _ in pairs) for pairs in parts.values()]
-    rows = ((query_id, *(of[query_id] for of in counts)) for query_id in results.benchmark.selected)
-    return _table("Papers of each question", ("query_id", *parts), rows)
-
-
-def funnel_figure(results: Results) -> Figure:
+def funnel_figure(stages: Sequence[Stage]) -> Figure:
     """Return the number of papers at each stage as bars on a logarithmic scale (SPAR, figure 5)."""
-    pooled = len(results.stages[0].pairs)
     bars = []
-    for place, stage in enumerate(results.funnel):
-        count = len(stage.pairs)
-        share = f"{count:,}\n{100 * count / pooled:.1f} %" if pooled else f"{count:,}"
-        reduced = f"\n−{stage.of - count:,} ({stage.reduction:.1f} %)" if place and stage.of else ""
-        bars.append((stage.name, count, share + reduced))
+    for place, stage in enumerate(stages):
+        reduced = f"\n−{stage.reduction:.1f} %" if place and stage.of else ""
+        bars.append((stage.name, len(stage.pairs), f"{len(stage.pairs):,}{reduced}"))
     panel = Panel("", "", "pairs of question and paper", bars=tuple(bars))
     return Figure("funnel", "Papers at each stage", (panel,))
+
+
+NAME = "benchmark"  # in the manifest
+DESCRIBED = ("title", "authors", "year", "doi", "url")  # fields of a paper in the provenance
+DESCRIPTION = (
+    "Questions were searched for by several methods, and the first papers of each were pooled. Judges and "
+    "then persons reduced the pool (SPAR, section 4.2, figures 3 and 5). A paper counts once per question."
+)
+
+
+def write_benchmark(benchmark: Benchmark, out: Path, precedence: Sequence[str]) -> tuple[Outcome, list[str]]:
+    """Write the finished benchmark; return its tables, and the names of the files."""
+    if unknown := [name for name in precedence if name not in benchmark.assessments]:
+        raise InvalidCall(f"{benchmark.path} has no assessor {unknown[0]!r}")
+    grades = final_grades(benchmark, precedence)
+    if not grades:
+        raise InvalidCall(
+            f"no paper of {benchmark.path} is graded", remedy="grade papers with `shrag benchmark confirm`"
+        )
+    if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(benchmark.path)):
+        raise InvalidCall(f"{out} is in the folder of the benchmark", remedy="name another folder")
+    check_folder(out, NAME, [str(benchmark.path / FILE)])
+    stages = all_stages(benchmark, grades)
+    tables = (
+        stages_table(benchmark, stages),
+        methods_table(benchmark, stages[-2].pairs, grades),
+        assessors_table(benchmark.assessments),
+        agreement_table(benchmark.assessments),
+    )
+    filled = tuple(table for table in tables if table.rows)
+    notes = tuple(_notes(benchmark, stages, grades))
+    outcome = drawable(Outcome(filled, (funnel_figure(stages),), notes))
+    # In the format of an experiment's manifest (`experiment diff`).
+    record = {
+        "experiment": NAME,
+        "call": {"assessor": list(precedence)},
+        "inputs": {FILE: file_record(benchmark.path / FILE)},
+        "assessors": list(benchmark.assessments),
+        "calls": list(map(asdict, benchmark.calls)),
+        **software(models=False),
+        "commit": checkout_commit(),
+    }
+    topics, qrels, provenance = _judgements(benchmark, stages, grades)
+    files = {
+        "topics.jsonl": json_lines(topics),
+        "qrels.txt": "".join(qrels).encode(),
+        "provenance.jsonl": json_lines(provenance),
+    }
+    return outcome, write_files(out, record, outcome, ("# Benchmark", DESCRIPTION), files)
+
+
+def _notes(benchmark: Benchmark, stages: Sequence[Stage], grades: Mapping[Pair, Assessment]) -> Iterator[str]:
+    pooled, passed, confirmed = stages[0], stages[-2], stages[-1]
+    for stage in stages[:-1]:
+        if stage.judged < stage.of:
+            yield f"The stage {stage.name} is incomplete: {stage.judged:,} of {stage.of:,} papers are judged."
+    if waiting := confirmed.of - confirmed.judged:
+        yield f"{counted(waiting, 'paper')} that passed all stages are not graded; the qrels lack them."
+    graded = {query_id for query_id, _ in grades}
+    if missing := len(benchmark.selected) - len(graded):
+        yield f"{counted(missing, 'question')} without a graded paper: left out of the topics."
+    if without := sorted(graded - {query_id for (query_id, _), each in grades.items() if each.grade}):
+        yield f"{counted(len(without), 'question')} without a relevant paper ({first_ids(without)})."
+    if estimate := missed(pooled.pairs, passed.pairs, grades):
+        found = len(confirmed.pairs)
+        recall = 100 * found / (found + estimate.estimate) if found + estimate.estimate else 100.0
+        yield (
+            f"Of {estimate.dropped:,} dropped papers {estimate.graded:,} are graded, {estimate.relevant:,} "
+            f"of them relevant. If these are a random sample, the stages dropped {estimate.estimate:,.0f} "
+            f"relevant papers (95 % interval {estimate.low:,.0f} to {estimate.high:,.0f}), and kept "
+            f"{recall:.1f} %."
+        )
+    else:
+        yield (
+            "No dropped paper is graded, so the share of relevant papers that the stages missed is unknown "
+            "(`shrag benchmark confirm --dropped --sample N`)."
+        )
+
+
+def _judgements(
+    benchmark: Benchmark, stages: Sequence[Stage], graded: Mapping[Pair, Assessment]
+) -> tuple[list[Record], list[str], list[Record]]:
+    """Return the topics with a grade, the lines of the qrels by question and id, and the provenance.
+
+    Each record of a paper in the index has its grade.
+    """
+    pooled, judges = benchmark.pooled_from, [(stage, set(stage.pairs)) for stage in stages if stage.scores]
+    topics, qrels, provenance = list[Record](), list[str](), list[Record]()
+    for query_id, candidates in benchmark.candidates.items():
+        grades: dict[str, int] = {}
+        for candidate in candidates:
+            pair, paper = (query_id, candidate.key), candidate.paper
+            ids = candidate.judged_ids(pooled["index"], several=len(pooled["places"]) > 1)
+            grade = graded[pair].grade if pair in graded else None
+            if grade is not None:
+                grades |= dict.fromkeys(ids, grade)
+            record: dict[str, Any] = {"query_id": query_id, "ids": ids}
+            record |= {name: value for name in DESCRIBED if (value := getattr(paper, name))}
+            record["pooled"] = [asdict(at) for at in candidate.found]
+            for stage, passed in judges:
+                each = stage.scores.get(pair)
+                record[stage.name] = each and {
+                    "score": each.score,
+                    "passed": pair in passed,
+                    "judge": each.judge,
+                    "by": each.by,
+                    "prompt": each.prompt or None,
+                    "prompt_version": each.version or None,
+                    "reason": each.reason,
+                }
+            record["assessments"] = [
+                {"assessor": name, "grade": of[pair].grade, "at": of[pair].at}
+                for name, of in benchmark.assessments.items()
+                if pair in of
+            ]
+            provenance.append({**record, "grade": grade})
+        qrels += [f"{query_id} 0 {judged_id} {grade}\n" for judged_id, grade in sorted(grades.items())]
+        if any(graded_id == query_id for graded_id, _ in graded):
+            known = benchmark.questions[query_id]
+            topic = {"query_id": query_id, "question": known.question}
+            topic |= {"language": language_of(known.question), "origin": known.origin}
+            topics.append({**topic, "seed": known.seed} if known.seed else topic)
+    return topics, qrels, provenance

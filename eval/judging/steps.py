@@ -19,12 +19,19 @@ from eval.judging.benchmark import Benchmark, JudgeName, StageName, create
 from eval.judging.judges import DEFAULTS, judge_papers
 from eval.judging.pooling import PoolCall, pool_papers
 from eval.judging.questions import MOST_DERIVED, add_questions
-from eval.judging.results import write_benchmark
-from eval.judging.stages import STAGES, Results, agreement_table, assessors_table, stages_table
+from eval.judging.stages import (
+    STAGES,
+    agreement_table,
+    all_stages,
+    assessors_table,
+    final_grades,
+    stages_table,
+    write_benchmark,
+)
 from indexer.options import interruptible
 from retriever.options import COMPLETIONS
 
-ASSESSOR = re.compile(r"\w[\w.-]{0,63}")
+ASSESSOR = re.compile(r"[\w.-]{1,64}")
 PARTIAL = 1  # exit code if something failed
 SHOWN = 5  # failures
 FILE = PathParameter(exists=True, dir_okay=False)
@@ -32,9 +39,7 @@ FILE = PathParameter(exists=True, dir_okay=False)
 
 def _checked_name(_: click.Context, __: click.Parameter, name: str) -> str:
     if not ASSESSOR.fullmatch(name):
-        raise click.BadParameter(
-            "must start with a letter or digit; letters, digits, '.', '-' and '_', at most 64"
-        )
+        raise click.BadParameter("must have letters, digits, '.', '-' and '_' only, at most 64")
     return name
 
 
@@ -76,20 +81,15 @@ def _step(name: str) -> Callable[[Callable[..., None]], click.Command]:
     show_default=True,
     help="Questions that the configured language model derives from each seed.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    help="Seed of samples and of the order of papers, for a new folder. Default: 0.",
-)
-def questions_command(folder: Path, seeds: Path, *, extend: int, seed: int | None) -> None:
+def questions_command(folder: Path, seeds: Path, *, extend: int) -> None:
     """Add seed questions, and questions derived from them.
 
     SEEDS has id, tab, question, or JSON lines {"query_id", "question"}. FOLDER is made if needed. With
     --extend the configured language model derives further questions, for `select`.
     """
-    create(folder, seed)
+    create(folder)
     with interruptible():
-        failed = add_questions(folder, seeds, {"extend": extend, "seed": seed})
+        failed = add_questions(folder, seeds, extend)
     _print_questions(folder)
     _exit_if_failed("no question was derived from", failed)
 
@@ -234,7 +234,7 @@ def report_command(folder: Path, precedence: str, *, out: Path) -> None:
     Grades of persons are the qrels. If assessors differ, the grade of the first one named counts.
     """
     outcome, files = write_benchmark(Benchmark(folder), out, list(filter(None, precedence.split(","))))
-    _print_tables(table for table in outcome.tables if "question" not in table.title)
+    _print_tables(outcome.tables)
     echo_lines([f"note: {note}" for note in outcome.notes], err=True)
     echo(f"{out}: {', '.join(files)}", err=True)
 
@@ -247,7 +247,7 @@ def _check_one_of(out: Path | None, labels: Path | None) -> None:
 def _print_questions(folder: Path) -> None:
     made = Benchmark(folder)
     derived = [each.query_id for each in made.questions.values() if each.origin == "extended"]
-    undecided = [query_id for query_id in derived if query_id not in made.selections]
+    undecided = [query_id for query_id in derived if made.questions[query_id].kept is None]
     seeds = counted(len(made.questions) - len(derived), "seed")
     selected = counted(len(made.selected), "question")
     echo(f"{selected} selected, of {seeds} and {len(derived):,} derived")
@@ -257,7 +257,8 @@ def _print_questions(folder: Path) -> None:
 
 def _print_stages(folder: Path) -> None:
     made = Benchmark(folder)
-    _print_tables((stages_table(Results.of(made)), assessors_table(made), agreement_table(made)))
+    stages, assessments = all_stages(made, final_grades(made)), made.assessments
+    _print_tables((stages_table(made, stages), assessors_table(assessments), agreement_table(assessments)))
 
 
 def _print_tables(tables: Iterable[Table]) -> None:

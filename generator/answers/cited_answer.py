@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from base.documents.blocks import Block, Document, Heading, Paragraph, Run, plain
@@ -12,12 +13,10 @@ from generator.answers.answer import (
     HEADINGS,
     SECTIONS,
     Answer,
-    Section,
+    Sentence,
     not_checked_line,
     quoted,
 )
-from generator.checking import Check
-from indexer.corpora.papers import Language
 from retriever.citing.reference_list import entries_of, reference_list
 from retriever.reference import csl_item
 from retriever.stages.hits import Hit
@@ -27,48 +26,16 @@ REFERENCES = {"ko": "참고 문헌", "en": "References"}
 PERIOD = re.compile(r"[.。]$")
 
 
-@dataclass(frozen=True, slots=True)
-class CitedSentence:
-    """A sentence of an answer, and the papers that it cites."""
-
-    text: str
-    section: Section
-    papers: tuple[str, ...]  # doc_ids
-    check: Check
-
-
-@dataclass(frozen=True, slots=True)
-class CitedAnswer:
-    """The parts of an answer that a document contains."""
-
-    title: str
-    sentences: tuple[CitedSentence, ...]
-    language: Language
-    written_by: str
-    statement: str = ""  # of an abstention
-    question: str = ""
-
-    @property
-    def papers(self) -> tuple[str, ...]:
-        """The cited papers, in the order of their first citation."""
-        return tuple(dict.fromkeys(paper for sentence in self.sentences for paper in sentence.papers))
-
-
-def cited_answer(answer: Answer, evidence: Iterable[Hit], question: str = "") -> CitedAnswer:
-    """Return an answer whose sentences cite papers in place of passages."""
-    papers = {hit.passage_id: hit.doc_id for hit in evidence}
+def citing_papers(answer: Answer, papers: Mapping[str, str]) -> Answer:
+    """Return an answer that cites papers, given by passage, in place of passages; others are dropped."""
     sentences = tuple(
-        CitedSentence(
-            sentence.text,
-            sentence.section,
-            tuple(dict.fromkeys(papers[cited] for cited in sentence.citations if cited in papers)),
-            sentence.check,
+        replace(
+            sentence,
+            citations=tuple(dict.fromkeys(papers[cited] for cited in sentence.citations if cited in papers)),
         )
         for sentence in answer.sentences
     )
-    return CitedAnswer(
-        answer.title, sentences, answer.language, answer.written_by, answer.statement, question
-    )
+    return replace(answer, sentences=sentences)
 
 
 def evidence_records(evidence: Iterable[Hit]) -> list[dict[str, Any]]:
@@ -76,32 +43,36 @@ def evidence_records(evidence: Iterable[Hit]) -> list[dict[str, Any]]:
     return [{"doc_id": hit.doc_id, "title": hit.passage.title, **hit.paper} for hit in evidence]
 
 
-def cited_document(answer: CitedAnswer, records: Sequence[Mapping[str, Any]], style: str) -> Document:
-    """Return title, sections, reference list and the writer of an answer.
+def cited_document(
+    answer: Answer, records: Sequence[Mapping[str, Any]], style: str, question: str = ""
+) -> Document:
+    """Return title, question, sections, reference list and the writer of an answer.
 
     Args:
-        answer: the answer; papers without a record are not cited.
+        answer: the answer, which cites papers; those without a record are not cited.
         records: the records of its evidence; without any citation all of them are listed as nearest papers.
         style: the name of a citation style.
+        question: the question of the answer, if it is shown.
 
     Raises:
         BadFilter: no style has that name.
         LibraryMissing: the CSL processor is not installed.
     """
     known = {item["id"]: item for item in map(csl_item, records)}
-    cited = [known[paper] for paper in answer.papers if paper in known]
-    made = reference_list(style, cited or known.values(), [sentence.papers for sentence in answer.sentences])
+    citations = [sentence.citations for sentence in answer.sentences]
+    cited = [known[paper] for paper in dict.fromkeys(chain.from_iterable(citations)) if paper in known]
+    made = reference_list(style, cited or known.values(), citations)
     language = "ko" if answer.language == "ko" else "en"
     heading = REFERENCES[language] if cited else HEADINGS[language]["nearest"]
     references: list[Block] = [Heading(heading, 2), *entries_of(made)] if made.entries else []
-    return (*_text(answer, made.citations, language), *references, *_writer(answer, language))
+    return (*_text(answer, question, made.citations, language), *references, *_writer(answer, language))
 
 
-def _text(answer: CitedAnswer, citations: Sequence[str], language: str) -> Iterator[Block]:
+def _text(answer: Answer, question: str, citations: Sequence[str], language: str) -> Iterator[Block]:
     if answer.title:
         yield Heading(quoted(answer.title))
-    if answer.question:
-        yield Paragraph((Run(quoted(answer.question), italic=True),))
+    if question:
+        yield Paragraph((Run(quoted(question), italic=True),))
     if answer.statement:
         yield plain(quoted(answer.statement))
     written = list(zip(answer.sentences, citations, strict=True))
@@ -114,7 +85,7 @@ def _text(answer: CitedAnswer, citations: Sequence[str], language: str) -> Itera
             yield plain(" ".join(texts))
 
 
-def with_citation(sentence: CitedSentence, citation: str, language: str) -> str:
+def with_citation(sentence: Sentence, citation: str, language: str) -> str:
     """Return a sentence with its citation before the period, and with its check unless it is supported.
 
     A quoted sentence is in quotation marks, and its citation follows them.
@@ -130,7 +101,7 @@ def with_citation(sentence: CitedSentence, citation: str, language: str) -> str:
     return f"{text} ({words[sentence.check]})" if sentence.check in words else text
 
 
-def _writer(answer: CitedAnswer, language: str) -> Iterator[Block]:
+def _writer(answer: Answer, language: str) -> Iterator[Block]:
     if answer.written_by != EXTRACTIVE:
         yield plain(WRITTEN_BY[language].format(quoted(answer.written_by)))
     elif answer.sentences:

@@ -14,7 +14,7 @@ from base.patterns import lazy_regex
 from generator.answers.answer import EXTRACTIVE, LIST_SIGN, Answer, Sentence, no_answer, quoting_answer
 from indexer.analysis.tokens import as_indexed
 from indexer.corpora.chunking import split_sentences
-from indexer.corpora.cleaning import heading_kind
+from indexer.corpora.headings import line_kind
 from indexer.corpora.papers import language_of, language_of_question
 from indexer.files.schema import StoredPassage
 from retriever.exclusions import Excluded
@@ -259,7 +259,7 @@ def is_statement(sentence: str) -> bool:
         and not QUESTION_MARK.search(sentence)
         and not LOWERCASE_WORD.match(sentence)
         and not BULLET.match(sentence)
-        and heading_kind(sentence.partition("\n")[0]) is None
+        and line_kind(sentence.partition("\n")[0]) is None
         and not REFERENCE.search(sentence)
         and not HEAD_OF_REFERENCE.match(sentence)
         and _ends_as_statement(sentence)

@@ -146,7 +146,6 @@ def check_step(
         inputs={"sentences": len(claims)},
         output=lambda verdicts: verdicts and verdicts.as_record(),
         passages=passages,
-        shows_text=False,
     )
 
 

@@ -148,18 +148,21 @@ def written_answer(
     check = make_check(evidence, index, exclusions)
 
     def closed(text: str) -> None:
-        so_far = sections_so_far(text, form.sections)
         try:
-            written = fitted_value({"title": ""} | so_far, schema)
+            written = fitted_value({"title": "", **complete_sentences(text, form.sections)}, schema)
         except ValidationError:
             return
+        sentences = [check(*sentence) for sentence in _in_order(written)]
+        # Until the body begins, the model may still abstain and drop sentences without citations.
+        holds = any(sentence.section != "introduction" for sentence in sentences)
         if on_sentences:
-            on_sentences(_certain(written, written.answered if "answered" in so_far else None, check))
+            on_sentences(tuple(takewhile(lambda sentence: holds or sentence.citations, sentences)))
 
     def read(reply: Reply[WrittenAnswer]) -> Answer:
+        answer = checked_answer(question, reply.value, reply.model, language, check, evidence)
         if on_sentences:
-            on_sentences(_certain(reply.value, reply.value.answered, check))
-        return checked_answer(question, reply.value, reply.model, language, check, evidence)
+            on_sentences(answer.sentences)
+        return answer
 
     return ModelStep(
         "answer",
@@ -263,23 +266,6 @@ def _in_order(written: WrittenAnswer) -> Iterator[tuple[str, Section, tuple[int,
             yield sentence.text, section, tuple(sentence.citations)
 
 
-def _certain(written: WrittenAnswer, answered: bool | None, check: SentenceCheck) -> tuple[Sentence, ...]:
-    """Return the sentences of an unfinished answer that will stay, with their checks.
-
-    An abstention keeps only sentences with citations. Until `answered` is known or the body starts, sentences
-    from the first one without citations on are held back.
-    """
-    sentences = [check(*sentence) for sentence in _in_order(written)]
-    holds = answered or any(sentence.section != "introduction" for sentence in sentences)
-    certain = list[Sentence]()
-    for sentence in sentences:
-        if sentence.citations or (holds and answered is not False):
-            certain.append(sentence)
-        elif answered is None:
-            break
-    return tuple(certain)
-
-
 # Unfinished answers
 
 LONGEST_READ = 200_000  # characters of an unfinished answer that are parsed; long answers have a tenth
@@ -325,23 +311,11 @@ def readable(text: str) -> str:
     return "\n".join(line for line in texts if isinstance(line, str) and line)
 
 
-def sections_so_far(text: str, sections: Sequence[Section]) -> dict[str, Any]:
-    """Return the certain parts of an unfinished answer: `answered`, and the complete sentences in order.
-
-    A section that is missing before a later one is empty. Nothing is certain after the first incomplete
-    sentence, or after a section that is no list: its order would change.
-    """
-
-    def is_sentence(value: Any) -> bool:
-        return isinstance(value, dict) and value.keys() >= PARTS
-
+def complete_sentences(text: str, sections: Sequence[Section]) -> dict[str, list[dict[str, Any]]]:
+    """Return the complete sentences of an unfinished answer by section."""
     read = partial_json(text[: text.rfind("}") + 1])  # up to the end of a sentence
-    certain = {"answered": read["answered"]} if "answered" in read else {}
-    there = [section for section in sections if section in read]
-    for section in sections[: sections.index(there[-1]) + 1] if there else ():
-        listed = read.get(section, [])
-        complete = isinstance(listed, list) and list(takewhile(is_sentence, listed))
-        certain[section] = complete or []
-        if complete != listed or section == next(reversed(read)):  # it may be incomplete
-            break
-    return certain
+    return {
+        section: [each for each in listed if isinstance(each, dict) and each.keys() >= PARTS]
+        for section in sections
+        if isinstance(listed := read.get(section), list)
+    }

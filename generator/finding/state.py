@@ -6,16 +6,16 @@ when it is loaded.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, WrapValidator
+from pydantic import Field, TypeAdapter, ValidationError
 
 from base.calls import reason
-from base.errors import InvalidCall, RemediableError
+from base.errors import InvalidCall
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
 from base.notes import SavedNote
@@ -34,16 +34,13 @@ Intent = Literal["survey", "recent", "comparison", "specific", "other"]
 Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
 
 MOST_BYTES = 256_000_000  # of a saved state
-MOST_ROUNDS, MOST_QUERIES = 1_000, 1_000
-MOST_SPENT = 10**24  # limit of each amount; JSON numbers may have any number of digits
 TITLE_CHARACTERS, ABSTRACT_CHARACTERS = 1_000, 4_000  # limits of a paper in a prompt
 BODY_CHARACTERS = 2_000  # of the full text, for records without an abstract
 QueryKind = Literal["question", "expanded", "method", "application", "limitation"]
 FoundKind = Literal["query", "reference", "citing"]
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-PromptVersion = Annotated[int, Field(ge=1, le=MOST_ROUNDS)]
-Round = Annotated[int, Field(ge=0, le=MOST_ROUNDS)]
+Round = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,23 +165,6 @@ def _without_body(paper: Paper) -> Paper:
     return paper.model_copy(update={"body": "", "abstract": text})
 
 
-def _counted(spent: Spent) -> Spent:
-    if not all(0 <= value <= MOST_SPENT for value in asdict(spent).values()):
-        raise ValueError("an amount spent is out of range")
-    return spent
-
-
-def _usable(request: object, read: Callable[[object], FindRequest]) -> FindRequest:
-    try:
-        return read(request)
-    except RemediableError as error:
-        raise ValueError(str(error)) from None
-
-
-SavedSpent = Annotated[Spent, AfterValidator(_counted)]
-SavedRequest = Annotated[FindRequest, WrapValidator(_usable)]
-
-
 @dataclass(frozen=True, slots=True)
 class FindingState:
     """The complete state; `papers` by id, in the order in which they were found."""
@@ -193,17 +173,17 @@ class FindingState:
     version: Literal[1] = 1
     subject: str = ""  # the question without years and words to leave out
     understanding: Understanding | None = None
-    queries: Annotated[tuple[SearchQuery, ...], Field(max_length=MOST_QUERIES)] = ()
+    queries: tuple[SearchQuery, ...] = ()
     papers: Mapping[str, KnownPaper] = field(default_factory=dict)
     round: Round = 0
     # Prompt versions of this search and of the searches that it resumes: {"evolver.en": (2,)}.
-    prompts: Mapping[str, tuple[PromptVersion, ...]] = field(default_factory=dict, compare=False)
-    spent: SavedSpent = field(default_factory=Spent)
+    prompts: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
+    spent: Spent = field(default_factory=Spent)
     expected_f: Score = 1.0  # of the best list by likely scores; 1 without any
     # The last order by a model: id, score and reason of each paper.
     model_order: tuple[tuple[str, Score, str], ...] = ()
     # Request of the last search, without its budget; not part of the result.
-    request: SavedRequest | None = field(default=None, compare=False)
+    request: FindRequest | None = field(default=None, compare=False)
 
     @property
     def asked(self) -> str:

@@ -6,7 +6,6 @@ events are read: those of a chat completion have no name, id or reconnection tim
 
 import asyncio
 import json
-import math
 import random
 import re
 import time
@@ -23,6 +22,7 @@ from base.logs import get_logger
 from base.net.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
 from base.untrusted import message_in, message_of, one_line, without_key
 from generator.errors import (
+    SERVER_ERROR,
     CircuitOpen,
     ContextExceeded,
     ModelAnswerInvalid,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # commands without model calls do not import it
 BASE_BYTES, BYTES_A_TOKEN = 1_000_000, 1_000  # limit of a chat response; in a stream, each token is an event
 LEAST_SECRET = 8  # characters; shorter keys are placeholders like "none", which answers may contain
 NEARLY_ALL = 0.9  # share of a stage's time; with less, a timeout is not the server's fault
-OK, SERVER_ERROR = 200, 500
+OK = 200
 MAY_BE_TOO_LONG = frozenset({400, 413, 422})
 NEXT_STEPS = {
     **dict.fromkeys(
@@ -63,9 +63,6 @@ START = "Start the server, or set SHRAG_LLM__BASE_URL to its address."
 CONTEXT_WORDS = re.compile(
     r"context[ _](?:length|window|size)|exceed_context_size|max_model_len", re.IGNORECASE
 )
-CONTEXT_SIZE = re.compile(
-    r"(?:context (?:length|window|size)(?: is| of)?:? \(?|max_model_len=)(\d{2,8})\b", re.IGNORECASE
-)
 # Parameters that some models refuse, and what is sent in place of each; "": it is left out.
 REPLACED = {
     "max_tokens": "max_completion_tokens",
@@ -77,12 +74,11 @@ UNSUPPORTED = re.compile(
     re.IGNORECASE,
 )
 # The setting that limits each stage, by the name of its calls; other stages have only `deadline_s`.
-STAGES = {
-    **dict.fromkeys(("keywords", "question", "queries", "hypotheses", "housekeeping"), "keywords_s"),
-    **dict.fromkeys(("rewrite", "sub_answer"), "keywords_s"),
-    **dict.fromkeys(("understanding", "query-writing", "judgement", "evolver"), "keywords_s"),
-    **dict.fromkeys(("answer", "check"), "answer_s"),
-}
+STAGES = {"answer": "answer_s", "check": "answer_s"} | dict.fromkeys(
+    "keywords question queries hypotheses housekeeping rewrite sub_answer understanding query-writing "
+    "judgement evolver".split(),
+    "keywords_s",
+)
 
 log = get_logger("model")
 
@@ -176,7 +172,7 @@ class Circuit:
     ) -> None:
         self._allowed, self._open_s, self._endpoint, self._clock = failures, open_s, endpoint, clock
         self._failures = 0  # in a row
-        self._opens_at = 0.0  # when the next request may try the server; infinite while one does
+        self._opens_at = 0.0  # when the next request may try the server
         self._last = ""
 
     @property
@@ -187,11 +183,11 @@ class Circuit:
     def check(self) -> None:
         """Raise CircuitOpen if a request would be refused now."""
         if self.is_open:
-            left = self._opens_at - self._clock()
-            wait = f"tried again in {left:.0f} s" if left < math.inf else "one request is trying it now"
             raise CircuitOpen(
-                f"{self._endpoint} failed {self._failures} times in a row; calls are paused ({wait}; "
-                f"SHRAG_LLM__CIRCUIT_OPEN_S). Last error: {self._last}"
+                f"{self._endpoint} failed {self._failures} times in a row; calls are paused (one tries again "
+                f"in {self._opens_at - self._clock():.0f} s; SHRAG_LLM__CIRCUIT_OPEN_S). Last error: "
+                f"{self._last}",
+                attempts=0,
             )
 
     @contextmanager
@@ -201,24 +197,18 @@ class Circuit:
         A request that is cancelled, or was sent with too little time left, does not change the circuit.
         """
         self.check()
-        before, trying = self._opens_at, self._failures >= self._allowed
-        if trying:
-            self._opens_at = math.inf
+        if self._failures >= self._allowed:  # this request tries the server, the others wait as long again
+            self._opens_at = self._clock() + self._open_s
         try:
             yield
         except ModelFailed as error:
             if error.of_server:
                 self._failures, self._last = self._failures + 1, str(error)
-                if trying or self._failures == self._allowed:
-                    self._opens_at = self._clock() + self._open_s
+                self._opens_at = self._clock() + self._open_s
             elif not isinstance(error, ModelTooSlow):
                 self._failures = 0
             raise
-        else:
-            self._failures = 0
-        finally:
-            if trying and self._opens_at == math.inf:
-                self._opens_at = before
+        self._failures = 0
 
 
 class Client:
@@ -273,7 +263,7 @@ class Client:
             ModelFailed: the last failure, or the one after which no time is left.
             Exception: any exception of `on_growth`, unchanged.
         """
-        queued_s, attempts, refused = 0.0, 0, 0
+        left, attempts, queued_s = self.settings.retries, 0, 0.0
         pauses = growing_pauses(self.settings.backoff_s)
         while True:
             if on_growth and attempts:
@@ -288,17 +278,13 @@ class Client:
                         answer = await self._send(body, limit, on_growth)
             except ModelFailed as failure:
                 failure.attempts = attempts
-                if isinstance(failure, ModelRefusedCall) and failure.refused:
+                if failure.refused and failure.refused not in self.refused:
                     self.refused.add(failure.refused)
                     log.warning("parameter refused by the model", parameter=failure.refused)
-                    refused += 1
                     continue
-                if (
-                    attempts - refused > self.settings.retries
-                    or not _is_transient(failure)
-                    or self.circuit.is_open
-                ):
+                if not left or not _is_transient(failure) or self.circuit.is_open:
                     raise
+                left -= 1
                 await _pause(failure, next(pauses), limit)
             else:
                 answer.attempts, answer.queued_s = attempts, queued_s
@@ -328,8 +314,7 @@ class Client:
 
         timer, answer = _Timer(self.settings, stage), Completion(text="", model=self.settings.model or "")
         most = BASE_BYTES + BYTES_A_TOKEN * self.settings.max_tokens
-        sent, streamed = self.accepted(body), False
-        content = json_bytes(sent)
+        content = json_bytes(self.accepted(body))
         try:
             async with (
                 asyncio.timeout_at(timer.limit.at) as timer.timeout,
@@ -337,16 +322,13 @@ class Client:
                     "POST", self.url, content=content, extensions={"most_bytes": most}
                 ) as response,
             ):
-                kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-                streamed = response.is_success and kind == "text/event-stream"
-                if streamed:
+                kind = response.headers.get("Content-Type", "").lower()
+                if response.is_success and kind.startswith("text/event-stream"):
                     await self._read_stream(response, answer, timer, on_growth)
                 else:
                     said = b"".join([piece async for piece in timer.restarted_by(response.aiter_raw())])
                     if not response.is_success:
-                        refusal = self.refusal_of(response, said, self.url)
-                        refusal.refused = _refused_parameter(response.status_code, said, sent)
-                        raise refusal
+                        raise self.refusal_of(response, said, self.url)
                     self._read_whole(said, answer)
         except TimeoutError:
             raise self._too_slow(timer, answer.pieces) from None
@@ -423,23 +405,16 @@ class Client:
 
     @asynccontextmanager
     async def _place(self, limit: Limit) -> AsyncIterator[None]:
-        """Wait for a free slot; ModelTooSlow if no time is left then."""
+        """Wait for a free slot; raises ModelTooSlow."""
         try:
             async with asyncio.timeout_at(limit.at):
                 await self._places.acquire()
         except TimeoutError:
             raise ModelTooSlow(
                 f"{self.settings.concurrency} calls of {self.url} were running for {limit}, and this one "
-                "found no free slot. Raise SHRAG_LLM__CONCURRENCY if the server can serve more calls.",
-                of_server=False,
+                "found no free slot. Raise SHRAG_LLM__CONCURRENCY if the server can serve more calls."
             ) from None
         try:
-            if not limit.left:
-                raise ModelTooSlow(
-                    f"no time of {limit} was left for a request to {self.url}. Raise "
-                    f"SHRAG_LLM__{limit.setting.upper()}.",
-                    of_server=False,
-                )
             yield
         finally:
             self._places.release()
@@ -457,7 +432,9 @@ class Client:
                 step = (
                     "Raise this limit for a slow server, or set SHRAG_LLM__STREAM=false if it cannot stream."
                 )
-        return ModelTooSlow(f"{self.url} {what}. {step}", of_server=timer.is_of_server)
+        # A part of a stage's time may have passed in a queue or a pause.
+        waited = now() - max(timer.started, limit.at - limit.seconds)
+        return ModelTooSlow(f"{self.url} {what}. {step}", of_server=waited >= NEARLY_ALL * limit.seconds)
 
     def _failure_of(self, url: str, error: "httpx.RequestError") -> ModelFailed:
         """Return the error of a request without a complete response."""
@@ -465,9 +442,9 @@ class Client:
 
         why = one_line(str(error), self.settings.api_key) or type(error).__name__
         if isinstance(error, httpx.ConnectTimeout):
-            return ModelTooSlow(f"cannot reach {url}: no connection in time. {START}")
+            return ModelTooSlow(f"cannot reach {url}: no connection in time. {START}", of_server=True)
         if isinstance(error, httpx.TimeoutException):
-            return ModelTooSlow(f"{url} {why}. Check its load.")
+            return ModelTooSlow(f"{url} {why}. Check its load.", of_server=True)
         if isinstance(error, httpx.ConnectError):
             return ModelUnreachable(f"cannot reach {url}: {why}. {START}")
         return self._broken_off(url, why)
@@ -483,14 +460,11 @@ class Client:
         """Return the error for an unsuccessful response, with the delay of its Retry-After header."""
         status = response.status_code
         said = one_line(message_in(content) or response.reason_phrase, self.settings.api_key)
-        body = content.decode("utf-8", "replace")
-        if status in MAY_BE_TOO_LONG and CONTEXT_WORDS.search(body):
-            size = CONTEXT_SIZE.search(body)
+        if status in MAY_BE_TOO_LONG and CONTEXT_WORDS.search(content.decode("utf-8", "replace")):
             return ContextExceeded(
                 f"{url} answered {status}: the prompt is longer than the model's context: {said}. Lower "
                 "SHRAG_LLM__MAX_TOKENS, or configure a longer context at the server.",
                 status=status,
-                context_tokens=int(size[1]) if size else None,
             )
         otherwise = SEE_THE_LOG if status >= SERVER_ERROR else CHECK_THE_ADDRESS
         step = NEXT_STEPS.get(status, otherwise).format(base_url=self.settings.base_url)
@@ -498,14 +472,10 @@ class Client:
             f"{url} answered {status} to a call of {self.settings.model}: {said}. {step}", status=status
         )
         refusal.retry_after_s = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC))
+        if status in MAY_BE_TOO_LONG and (found := UNSUPPORTED.search(message_in(content))):
+            name = found[1] or found[2]
+            refusal.refused = name if name in REPLACED else ""
         return refusal
-
-
-def _refused_parameter(status: int, content: bytes, sent: Mapping[str, Any]) -> str:
-    """Return the parameter of a call that a refusal names, if the call can do without it; else ""."""
-    found = UNSUPPORTED.search(message_in(content)) if status in MAY_BE_TOO_LONG else None
-    name = (found[1] or found[2]) if found else ""
-    return name if name in REPLACED and name in sent else ""
 
 
 class _Timer:
@@ -517,14 +487,7 @@ class _Timer:
         self.whole = stage.or_sooner(settings.timeout_s, "timeout_s")
         self.heard = False  # whether data of the body arrived
         self.timeout: asyncio.Timeout | None = None
-        # A stage's time may have passed in a queue or a pause; other limits are the server's.
-        self._ill_timed = stage if stage.left < NEARLY_ALL * stage.seconds else None
         self.restart("first_token_s")
-
-    @property
-    def is_of_server(self) -> bool:
-        """Whether the server had the time of the limit."""
-        return self.limit is not self._ill_timed
 
     def restart(self, setting: str) -> None:
         """Start the time of a setting, which limits the silence of a stream."""
@@ -544,7 +507,7 @@ class _Timer:
 
 async def _pause(failure: ModelFailed, pause_s: float, limit: Limit) -> None:
     """Wait before the next attempt, or for Retry-After; raise the failure if too little time is left."""
-    asked_for = failure.retry_after_s if isinstance(failure, ModelRefusedCall) else None
+    asked_for = failure.retry_after_s
     spread = random.uniform(0.75, 1.25)  # noqa: S311 - spreads the retries of calls that failed together
     wait = pause_s * spread if asked_for is None else asked_for
     if wait >= limit.left:
@@ -557,9 +520,9 @@ async def _pause(failure: ModelFailed, pause_s: float, limit: Limit) -> None:
 
 def _is_transient(failure: ModelFailed) -> bool:
     """Check whether a retry may succeed; a server that was too slow would be too slow again."""
-    if isinstance(failure, ModelRefusedCall) and failure.status in TRANSIENT_STATUSES:
-        return True
-    return failure.of_server and not isinstance(failure, ModelTooSlow)
+    return failure.status in TRANSIENT_STATUSES or (
+        failure.of_server and not isinstance(failure, ModelTooSlow)
+    )
 
 
 def json_bytes(body: Mapping[str, Any]) -> bytes:

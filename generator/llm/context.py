@@ -1,116 +1,36 @@
-"""Prompts that fit the model's context: token counts, the context's size, and passages shortened to fit.
+"""Passages of a prompt, shortened in proportion so that prompt and answer fit the model's context."""
 
-Tokens are counted by the server, a local tokenizer or an upper bound. `max_model_len` in /models and the
-endpoint /tokenize are vLLM's; other servers have neither.
-"""
-
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any
 
-from base.extras import extra_remedy
 from base.notes import Note
-from generator.errors import ContextExceeded, ContextTooSmall, TokenizerUnusable
-from generator.llm.client import Limit
+from generator.errors import ContextTooSmall
 from indexer.corpora.chunking import split_sentences
 from indexer.files.schema import StoredPassage
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from generator.llm.model import Message
 
-    from generator.llm.model import LanguageModel, Message
-
-TEMPLATE_TOKENS = 256  # added by a chat template: turn markers and its own system prompt
-ANSWER_S = 10.0  # for requests that normally take milliseconds
-MOST_TOKENS = 2**40
-NO_SUCH_ADDRESS = frozenset({404, 405, 501})
-RETRY_SHARE = 0.75  # share of the tokens of a prompt that the server refused as too long
-
-
-class Count(NamedTuple):
-    """Tokens of a prompt and their counter; exact by the server, else an upper bound."""
-
-    tokens: int
-    counted_by: Literal["server", "tokenizer", "bytes"]
-
-
-class Context(NamedTuple):
-    """Tokens of prompt and answer together, None if unknown, and the source of this size."""
-
-    tokens: int | None
-    said_by: Literal["setting", "server", "nobody", "refusal"]
-
-
-NOBODY = Context(None, "nobody")
-
-
-def at_most(messages: "Sequence[Message]") -> Count:
-    """Return an upper bound: no tokenizer in use makes more than one token per UTF-8 byte."""
-    size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
-    return Count(size + TEMPLATE_TOKENS, "bytes")
-
-
-def count_locally(tokenizer: "Tokenizer", messages: "Sequence[Message]") -> Count:
-    """Count the tokens of messages by a tokenizer of this machine."""
-    texts = [message["content"].encode("utf-8", "replace").decode() for message in messages]
-    encoded = tokenizer.encode_batch(texts, add_special_tokens=False)
-    return Count(sum(len(text.ids) for text in encoded) + TEMPLATE_TOKENS, "tokenizer")
-
-
-def load_tokenizer(path: Path) -> "Tokenizer":
-    """Load a tokenizer.json, or the one in a folder; raises TokenizerUnusable."""
-    try:
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise TokenizerUnusable(
-            f"SHRAG_LLM__TOKENIZER needs the library tokenizers: {extra_remedy('models')}."
-        ) from None
-    file = path / "tokenizer.json" if path.is_dir() else path
-    if not file.is_file():
-        raise TokenizerUnusable(f"SHRAG_LLM__TOKENIZER: there is no file {file}.")
-    try:
-        return Tokenizer.from_file(str(file))
-    except Exception as error:
-        raise TokenizerUnusable(
-            f"SHRAG_LLM__TOKENIZER: {file} cannot be read: {error}. Use the model's tokenizer.json."
-        ) from error
-
-
-def is_count(value: Any) -> TypeGuard[int]:
-    """Check whether a value is a plausible number of tokens."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS
-
-
-# Shortened passages
+BYTES_A_TOKEN = 3  # for an estimate that is high for English and for Korean
+REFUSED_SHARE = 0.6  # of a prompt that the server refused as too long, for the next one
+LEAST_SHARE = 0.05  # of the passages, in a prompt that is worth an answer
 
 
 @dataclass(frozen=True, slots=True)
 class FittedPrompt:
-    """A prompt that fits, its size and that of the context, and its shortened passages.
-
-    `cuts` has the id of each shortened passage with its characters in the prompt and in all. `level` is the
-    number of dropped sentences; nothing is dropped if the context's size is unknown.
-    """
+    """A prompt with its shortened passages: their ids, with the characters in the prompt and in all."""
 
     messages: "list[Message]"
-    context: Context
-    count: Count | None = None
+    context: int | None  # tokens of prompt and answer; None if unknown
     cuts: tuple[tuple[str, int, int], ...] = ()
-    level: int = 0
 
     def as_record(self) -> dict[str, Any]:
-        """Return the prompt's sizes and cuts as JSON, for a trace."""
-        return {
-            "tokens": self.context.tokens,
-            "said_by": self.context.said_by,
-            "prompt_tokens": self.count and self.count.tokens,
-            "counted_by": self.count and self.count.counted_by,
-            "shortened": [
-                {"passage_id": passage_id, "characters": kept, "of": of} for passage_id, kept, of in self.cuts
-            ],
-        }
+        """Return the context's size and the cuts as JSON, for a trace."""
+        cuts = [
+            {"passage_id": passage_id, "characters": kept, "of": of} for passage_id, kept, of in self.cuts
+        ]
+        return {"tokens": self.context, "shortened": cuts}
 
     @property
     def note(self) -> str:
@@ -118,96 +38,65 @@ class FittedPrompt:
         cuts = ", ".join(
             f"{passage_id} to {kept:,} of {of:,} characters" for passage_id, kept, of in self.cuts
         )
-        if cuts and self.context.tokens:
-            return Note("passages_shortened_to", tokens=self.context.tokens, cuts=cuts)
+        if cuts and self.context:
+            return Note("passages_shortened_to", tokens=self.context, cuts=cuts)
         return Note("passages_shortened", cuts=cuts) if cuts else ""
 
 
-async def fit(
+def estimated_tokens(messages: "Sequence[Message]") -> int:
+    """Estimate the tokens of a prompt."""
+    return sum(len(message["content"].encode("utf-8", "replace")) for message in messages) // BYTES_A_TOKEN
+
+
+def fit(
     passages: Sequence[StoredPassage],
     prompt: "Callable[[Sequence[str]], list[Message]]",
-    model: "LanguageModel",
-    limit: Limit,
-    refused: tuple[FittedPrompt, ContextExceeded] | None = None,
+    context: int | None,
+    room: int | None,
 ) -> FittedPrompt:
-    """Shorten passages as little as possible so that their prompt and an answer fit the model's context.
+    """Shorten all passages by the same share, to whole sentences, so that the prompt has `room` tokens.
 
-    `prompt` makes the messages from the texts of the passages. After the server has refused a prompt
-    (`refused`), the new prompt is smaller.
+    Args:
+        passages: the passages of the prompt.
+        prompt: makes the messages from the texts of the passages.
+        context: tokens of the model's context, for trace and note.
+        room: tokens of the prompt; None is without a limit.
 
     Raises:
-        ContextTooSmall: the prompt does not fit, even with one sentence of each passage.
+        ContextTooSmall: the prompt does not fit, even with little of each passage.
     """
-    model.check()
-    context, for_answer, first = await model.context(limit), model.settings.max_tokens, 0
-    if refused is None:
-        whole = prompt(passage_texts(passages))
-        bound = at_most(whole)
-        if context.tokens is None or bound.tokens <= context.tokens - for_answer:
-            return FittedPrompt(whole, context, bound if context.tokens else None)
-        room = context.tokens - for_answer
-    else:
-        earlier, error = refused
-        size = error.context_tokens or context.tokens
-        if size is not None and size != earlier.context.tokens:
-            room = size - for_answer
-        else:  # the context size was right, and the token count too low
-            room = int(RETRY_SHARE * (await model.count(earlier.messages, limit)).tokens)
-        first, context = earlier.level + 1, Context(size, "refusal")
-
-    levels = await asyncio.to_thread(shortened_lengths, passages)
-    counts: dict[int, Count] = {}
-
-    async def fits(level: int) -> bool:
-        counts[level] = await model.count(prompt(passage_texts(passages, levels[level])), limit)
-        return counts[level].tokens <= room
-
-    low, high = first, len(levels) - 1  # the search relies on longer prompts having more tokens
-    found = await fits(high) and high >= first
-    while found and low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if await fits(middle) else (middle + 1, high)
-    count, kept = counts[high], levels[high]
-    if not found:
-        size_text = f"{context.tokens:,} tokens" if context.tokens else "smaller than the prompt"
+    whole = prompt(passage_texts(passages))
+    size = estimated_tokens(whole)
+    if room is None or size <= room:
+        return FittedPrompt(whole, context)
+    frame = estimated_tokens(prompt(passage_texts(passages, [0] * len(passages))))
+    share = (room - frame) / max(1, size - frame)
+    if share < LEAST_SHARE:
         raise ContextTooSmall(
-            f"the shortest prompt has {count.tokens:,} tokens (counted by {count.counted_by}), and there is "
-            f"room for {max(room, 0):,}: the context is {size_text}, and {for_answer:,} tokens are reserved "
-            "for the answer. Lower SHRAG_LLM__MAX_TOKENS, or configure a longer context at the server."
+            f"the prompt is longer than the model's context: without passages it has about {frame:,} tokens, "
+            f"and there is room for {max(room, 0):,}. Lower SHRAG_LLM__MAX_TOKENS, or configure a longer "
+            "context at the server.",
+            attempts=0,
         )
+    lengths = [_whole_sentences(passage.text, int(share * len(passage.text))) for passage in passages]
     cuts = tuple(
         (passage.passage_id, length, len(passage.text))
-        for passage, length in zip(passages, kept, strict=True)
-        if length < len(passage.text)
+        for passage, length in zip(passages, lengths, strict=True)
     )
-    return FittedPrompt(prompt(passage_texts(passages, kept)), context, count, cuts, high)
+    return FittedPrompt(prompt(passage_texts(passages, lengths)), context, cuts)
 
 
-def shortened_lengths(passages: Sequence[StoredPassage]) -> list[tuple[int, ...]]:
-    """Return the number of characters kept of each passage, for each level of shortening.
-
-    Level 0 keeps all. Each level drops the last sentence of the longest remaining passage (the first of
-    equals); the last level keeps one sentence of each.
-    """
-    ends = [[end for _, end in split_sentences(passage.text)] for passage in passages]
-    lengths = [len(passage.text) for passage in passages]
-    levels = [tuple(lengths)]
-    while shorter := [place for place, left in enumerate(ends) if len(left) > 1]:
-        longest = max(shorter, key=lambda place: (lengths[place], -place))
-        ends[longest].pop()
-        lengths[longest] = ends[longest][-1]
-        levels.append(tuple(lengths))
-    return levels
+def _whole_sentences(text: str, most: int) -> int:
+    """Return the length of the sentences within the first `most` characters; `most` if not even one is."""
+    ends = [end for _, end in split_sentences(text) if end <= most]
+    return ends[-1] if ends else most
 
 
-def passage_texts(
-    passages: Sequence[StoredPassage], lengths: Sequence[int | None] | None = None
-) -> list[str]:
+def passage_texts(passages: Sequence[StoredPassage], lengths: Sequence[int] | None = None) -> list[str]:
     """Return title, journal, year and text of each passage, the texts cut to `lengths` if given."""
-    cut = zip(passages, lengths or [None] * len(passages), strict=True)
-    return [f"{_heading(passage)}\n{passage.text[:length]}" for passage, length in cut]
-
-
-def _heading(passage: StoredPassage) -> str:
-    origin = ", ".join(filter(None, (passage.journal, str(passage.year or ""))))
-    return f"{passage.title} ({origin})" if origin else passage.title
+    texts = []
+    for number, passage in enumerate(passages):
+        origin = ", ".join(filter(None, (passage.journal, str(passage.year or ""))))
+        heading = f"{passage.title} ({origin})" if origin else passage.title
+        texts.append(f"{heading}\n{passage.text[: lengths[number] if lengths else None]}")
+    return texts

@@ -6,43 +6,31 @@ llama.cpp. Answers of servers that ignore the schema are read tolerantly; an unr
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
 from base.untrusted import one_line, read_json
-from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelNotConfigured
+from generator.errors import ModelAnswerInvalid, ModelFailed, ModelNotConfigured
 from generator.llm.client import Client, Completion, Limit, now
-from generator.llm.context import (
-    ANSWER_S,
-    NO_SUCH_ADDRESS,
-    NOBODY,
-    Context,
-    Count,
-    at_most,
-    count_locally,
-    is_count,
-    load_tokenizer,
-)
 from generator.llm.reading import UnreadableAnswer, json_schema, read_answer
-from generator.llm.recording import Call, Counted, OneOutcome, Recording
+from generator.llm.recording import Call, Recording
 from generator.prompts import load_prompt
 from generator.settings import CacheSettings, LanguageModelSettings
 
 if TYPE_CHECKING:  # commands without model calls do not import it
     import httpx
-    from tokenizers import Tokenizer
 
 T = TypeVar("T", bound=BaseModel)
 
 SENT_BACK_CHARACTERS = 20_000  # of an answer sent back for repair
-LEFT_OUT = "(left out)"  # replaces an answer that is too long to be sent back
 TRANSPORT_FIELDS = frozenset({"stream", "stream_options"})  # do not affect the answer
+CONTEXT_S = 10.0  # for a request that normally takes milliseconds
+MOST_TOKENS = 2**40
 
 Message: TypeAlias = Mapping[str, str]  # role, content
 
@@ -126,18 +114,11 @@ class LanguageModel(Client):
         super().__init__(settings, transport, clock)
         self._cache = cache or CacheSettings()
         self._recording: Recording | None = None
-        self._tokenizer: Tokenizer | None = None
-        self._context: Context | None = None
+        self._context: int | None = None  # 0: the server reports none
 
     async def __aenter__(self) -> Self:
-        """Open the client, and the file of recorded calls and the tokenizer if configured.
-
-        Raises:
-            CacheUnusable, TokenizerUnusable: the file or the tokenizer cannot be used.
-        """
-        self._asking, self._unknown_until = asyncio.Lock(), 0.0  # each loop has its own clock
-        if self.settings.tokenizer and not self._tokenizer:
-            self._tokenizer = await asyncio.to_thread(load_tokenizer, self.settings.tokenizer)
+        """Open the client, and the file of recorded calls if configured; raises CacheUnusable."""
+        self._asking = asyncio.Lock()
         if self._cache.mode != "off":
             self._recording = Recording(self._cache, str(self.settings.base_url))
         await self.open()
@@ -154,11 +135,6 @@ class LanguageModel(Client):
         """Whether all answers come from recorded calls."""
         return self._cache.mode == "replay"
 
-    def check(self) -> None:
-        """Raise CircuitOpen if calls are paused and no file of recorded calls is in use."""
-        if self._cache.mode == "off":
-            self.circuit.check()
-
     async def complete_json(
         self,
         messages: Sequence[Message],
@@ -172,8 +148,6 @@ class LanguageModel(Client):
     ) -> Reply[T]:
         """Ask for JSON of `schema`; an invalid answer, or one with a fault, is sent back once for repair.
 
-        If the context has no room for the answer, only the list of its faults is sent.
-
         `name` (letters, digits, `_`, `-`) names the schema for the server and in messages, and selects the
         stage's time limit for all requests and pauses; `limit` replaces it by one that started earlier. The
         `prompt_version` is part of the key of a recorded call. `on_text` receives the growing answer.
@@ -185,55 +159,54 @@ class LanguageModel(Client):
             ModelAnswerInvalid: the answer and its repair do not match `schema`.
             CallNotRecorded, CacheUnusable: a replay lacks the call, or the file cannot be used.
         """
-        started, limit = now(), limit or self.limit(name)
-        answers, failed = list[Completion](), 0  # `failed`: requests without an answer
+        started, limit, failed = now(), limit or self.limit(name), 0
+        answers: list[Completion] = []
 
         def show(text: str, pieces: int) -> None:
             if on_text:
                 on_text(Growth(name, text, pieces))
 
-        async def ask(more: Sequence[Message] = ()) -> T:
+        async def ask(more: Sequence[Message] = ()) -> tuple[T | None, str]:
+            """Return the value of an answer, or the complaint about an unreadable one."""
             body = chat_request([*messages, *more], schema, name=name, settings=self.settings)
             request = {key: value for key, value in body.items() if key not in TRANSPORT_FIELDS}
             sending = partial(self.complete, body, limit, show)
-            answer = await self._asked(
-                "chat", name, request, sending, partial(_is_readable, schema), prompt_version
-            )
+            usable = partial(_is_readable, schema)
+            answer = await self._asked("chat", name, request, sending, usable, prompt_version)
             if answer.first_token_s is None:  # not streamed
                 show(answer.text, answer.usage.completion_tokens or 0)
             answers.append(answer)
-            return read_answer(answer.text, schema)
-
-        try:
-            value, used = await ask(), 0
-        except UnreadableAnswer as unreadable:
-            show("", 0)
             try:
-                complaint = self._complaint(answers[0], unreadable)
-                value, failed = await _repaired(ask, answers[0].text, complaint)
+                return read_answer(answer.text, schema), ""
+            except UnreadableAnswer as unreadable:
+                return None, self._complaint(answer, unreadable)
+
+        value, complaint = await ask()
+        first = used = answers[0]
+        if correction := complaint or (fault(value) if value else None):
+            show("", 0)
+            prompt = "repair" if complaint else "correction"
+            try:
+                other, complaint = await ask(repair_messages(first.text, correction, prompt))
             except ModelFailed as error:
-                error.attempts += answers[0].attempts
-                raise
-            except UnreadableAnswer as again:
-                raise self._invalid(answers, again, name) from None
-            used = -1
-        else:
-            if fault_of_it := fault(value):
-                show("", 0)
-                correction = repair_messages(answers[0].text, fault_of_it, "correction")
-                other, failed = await _without_fault(partial(ask, correction), fault)
-                value, used = (value, 0) if other is None else (other, -1)
-        first = answers[0]
-        last = answers[used]
+                if value is None:
+                    error.attempts += first.attempts
+                    raise
+                failed = error.attempts
+            else:
+                if other is not None and (value is None or not fault(other)):
+                    value, used = other, answers[-1]
+        if value is None:
+            raise self._invalid(answers, complaint, name)
         return Reply(
             value=value,
-            model=last.model,
-            text=last.text,
-            finish_reason=last.finish_reason,
+            model=used.model,
+            text=used.text,
+            finish_reason=used.finish_reason,
             prompt_tokens=_sum(each.usage.prompt_tokens for each in answers),
             completion_tokens=_sum(each.usage.completion_tokens for each in answers),
             attempts=failed + sum(each.attempts for each in answers),
-            repaired=used != 0,
+            repaired=used is not first,
             milliseconds=1000 * (now() - started),
             queued_ms=1000 * sum(each.queued_s for each in answers),
             first_token_ms=None if first.first_token_s is None else 1000 * first.first_token_s,
@@ -245,97 +218,47 @@ class LanguageModel(Client):
         kind: str,
         name: str,
         request: Mapping[str, Any],
-        ask: Callable[[], Awaitable[OneOutcome]],
-        is_usable: Callable[[OneOutcome], bool] = lambda _: True,
+        ask: Callable[[], Awaitable[Completion]],
+        is_usable: Callable[[Completion], bool] = lambda _: True,
         prompt_version: int | None = None,
-    ) -> OneOutcome:
+    ) -> Completion:
         """Return the outcome of a call, recorded or replayed if a file is in use."""
         if self._recording is None:
             return await ask()
         call = Call(kind, name, self.settings.model, self.settings.revision, prompt_version, request)
         return await self._recording.outcome(call, ask, is_usable)
 
-    async def context(self, limit: Limit) -> Context:
-        """Return the context size of the model; requested once, and again some time after a failure."""
+    async def context(self, limit: Limit) -> int | None:
+        """Return the tokens of the model's context; None if neither the settings nor the server name them."""
         if self.settings.context_tokens is not None:
-            return Context(self.settings.context_tokens, "setting")
-
-        def length(said: Any) -> Any:
-            models = [
-                each
-                for each in said["data"]
-                if isinstance(each, dict) and each.get("id") == self.settings.model
-            ]
-            return next(filter(is_count, (each.get("max_model_len") for each in models)), None)
-
+            return self.settings.context_tokens
         url = f"{self.settings.base_url}/models"
+
+        async def send() -> Completion:
+            self.circuit.check()
+            seconds = limit.or_sooner(min(CONTEXT_S, self.settings.timeout_s), "timeout_s").left
+            response = await self.exchange("GET", url, None, seconds)
+            tokens = context_of_model(response.content, str(self.settings.model))
+            return Completion(text=str(tokens), model=str(self.settings.model))
+
         async with self._asking:
-            if self._context is None and now() >= self._unknown_until:
-                try:
-                    size = await self._count_of("context", "GET", url, {}, length, limit)
-                    self._context = Context(size, "server") if size else NOBODY
-                except ModelFailed:  # waiting calls do not repeat the request
-                    self._unknown_until = now() + self.settings.circuit_open_s
-            return self._context or NOBODY
+            if self._context is None:
+                with suppress(ModelFailed):  # a later call requests it again
+                    self._context = int((await self._asked("context", "context", {}, send)).text)
+            return self._context or None
 
-    async def count(self, messages: Sequence[Message], limit: Limit) -> Count:
-        """Count the tokens of a prompt by the server's tokenizer, else by a local one, else by bytes."""
-        request: dict[str, Any] = {
-            "model": self.settings.model,
-            "messages": [dict(message) for message in messages],
-            "add_generation_prompt": True,
-        }
-        if kwargs := self.settings.template_kwargs:
-            request["chat_template_kwargs"] = kwargs
-        if self.settings.dialect == "vllm":
-            url = f"{str(self.settings.base_url).removesuffix('/v1')}/tokenize"
-            with suppress(ModelFailed):
-                size = await self._count_of("tokenize", "POST", url, request, itemgetter("count"), limit)
-                if size is not None:
-                    return Count(size, "server")
-        if self._tokenizer:
-            return await asyncio.to_thread(count_locally, self._tokenizer, messages)
-        return at_most(messages)
-
-    async def _count_of(
-        self,
-        kind: str,
-        method: str,
-        url: str,
-        request: Mapping[str, Any],
-        read: Callable[[Any], Any],
-        limit: Limit,
-    ) -> int | None:
-        """Return the count in a response; None if the server has no such endpoint, or names none."""
-
-        async def send() -> Counted:
-            seconds = limit.or_sooner(min(ANSWER_S, self.settings.timeout_s), "timeout_s").left
-            response = await self.exchange(method, url, request or None, seconds)
-            if not response.is_success and response.status_code not in NO_SUCH_ADDRESS:
-                raise self.refusal_of(response, response.content, url)
-            try:
-                count = read(read_json(response.content)) if response.is_success else None
-            except (ValueError, LookupError, TypeError, AttributeError):
-                count = None
-            return Counted(count=count if is_count(count) else None)
-
-        return (await self._asked(kind, "context", request, send)).count
-
-    def _invalid(
-        self, calls: Sequence[Completion], unreadable: UnreadableAnswer, name: str
-    ) -> ModelAnswerInvalid:
-        answer = calls[-1]
+    def _invalid(self, answers: Sequence[Completion], complaint: str, name: str) -> ModelAnswerInvalid:
+        answer = answers[-1]
         step = (
             "Raise SHRAG_LLM__MAX_TOKENS."
             if answer.finish_reason == "length"
             else "Use a server that enforces `response_format` (vLLM does), or another model."
         )
-        after = " after one repair" if len(calls) > 1 else ""
-        complaint = one_line(self._complaint(answer, unreadable))
         return ModelAnswerInvalid(
-            f"{answer.model} at {self.url} gave no valid {name!r} answer{after}: {complaint}. {step}",
+            f"{answer.model} at {self.url} gave no valid {name!r} answer after one repair: "
+            f"{one_line(complaint)}. {step}",
             text=answer.text,
-            attempts=sum(call.attempts for call in calls),
+            attempts=sum(each.attempts for each in answers),
         )
 
     def _complaint(self, answer: Completion, unreadable: UnreadableAnswer) -> str:
@@ -345,40 +268,22 @@ class LanguageModel(Client):
         return complaint
 
 
+def context_of_model(models: bytes, name: str) -> int:
+    """Return the `max_model_len` of a model in vLLM's response of /models; 0 if it names none."""
+    try:
+        sizes = {str(each.get("id")): each.get("max_model_len") for each in read_json(models)["data"]}
+        return int(sizes[name]) if 0 < sizes[name] <= MOST_TOKENS else 0
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return 0
+
+
 def _is_readable(schema: type[BaseModel], answer: Completion) -> bool:
     with suppress(UnreadableAnswer):
         return bool(read_answer(answer.text, schema))
     return False
 
 
-async def _repaired(
-    ask: Callable[[Sequence[Message]], Awaitable[T]], text: str, complaint: str
-) -> tuple[T, int]:
-    """Return a repaired answer and the requests without an answer; a text too long is not sent back."""
-    try:
-        return await ask(repair_messages(text, complaint)), 0
-    except ContextExceeded as exceeded:  # no room for the answer next to the passages
-        try:
-            return await ask(repair_messages(LEFT_OUT, complaint)), exceeded.attempts
-        except ModelFailed as error:
-            error.attempts += exceeded.attempts
-            raise
-
-
-async def _without_fault(
-    ask: Callable[[], Awaitable[T]], fault: Callable[[T], str | None]
-) -> tuple[T | None, int]:
-    """Return an answer without a fault, None if there is none, and the requests of a failed call."""
-    try:
-        value = await ask()
-    except UnreadableAnswer:
-        return None, 0
-    except ModelFailed as error:
-        return None, error.attempts
-    return (None if fault(value) else value), 0
-
-
-def _sum(counts: Iterator[int | None]) -> int | None:
+def _sum(counts: Iterable[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypeAlias, TypeVar, cast
+from typing import Any, Self, TypeAlias
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -24,70 +24,52 @@ from generator.errors import CacheUnusable, CallNotRecorded, ModelFailed
 from generator.llm.client import Completion
 from generator.settings import CacheSettings
 
-VERSION = 2  # of the file's format
+VERSION = 3  # of the file's format
 USE_ANOTHER = "Set SHRAG_CACHE__FILE to another file, or set SHRAG_CACHE__MODE=off."
 MOVE_AWAY = "Move it away, or set SHRAG_CACHE__FILE to another file."
 WAIT_S = 30.0  # for the write lock of another process
 SHOWN_OF_A_REQUEST = 80  # characters
 ADDRESS = "<SHRAG_LLM__BASE_URL>"  # placeholder of the server's address in the file
-# Recorded failures, and the attributes stored with each message.
-FAILURES: dict[str, tuple[str, ...]] = {
-    "CircuitOpen": (),
-    "ContextExceeded": ("status", "context_tokens"),
-    "ModelAnswerInvalid": ("text",),
-    "ModelRefusedCall": ("status",),
-    "ModelTooSlow": ("of_server",),
-    "ModelUnreachable": (),
-}
+FAILURES = "CircuitOpen|ContextExceeded|ModelAnswerInvalid|ModelRefusedCall|ModelTooSlow|ModelUnreachable"
 
 # Fields of a call that its answer depends on.
 KEY = ("kind", "model", "revision", "prompt_version", "request")
 
-STORE = "INSERT INTO calls VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET outcome = excluded.outcome"
-STORE_OVER_FAILURE = " WHERE json_type(calls.outcome, '$.error') IS NOT NULL"
-
-
-class Counted(BaseModel):
-    """A number of tokens that a server reports, None if it reports none."""
-
-    count: int | None
+STORE = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?)"
 
 
 class _Failure(BaseModel):
-    error: str = Field(pattern=f"^({'|'.join(FAILURES)})$")
+    """A failed call; the server's address is replaced."""
+
+    error: str = Field(pattern=f"^({FAILURES})$")
     message: str
     attempts: int
-    details: dict[str, bool | int | str | None] = {}
+    of_server: bool = False
+    status: int = 0
+    text: str = ""
 
     @classmethod
     def of(cls, error: ModelFailed, address: str) -> Self:
-        name = type(error).__name__
-        details = {detail: getattr(error, detail) for detail in FAILURES[name]}
-        if details.get("text"):
-            details["text"] = details["text"].replace(address, ADDRESS)
-        message = str(error.args[0]).replace(address, ADDRESS)
-        return cls(error=name, message=message, attempts=error.attempts, details=details)
+        message, text = (each.replace(address, ADDRESS) for each in (str(error.args[0]), error.text))
+        details = {name: getattr(error, name) for name in ("attempts", "of_server", "status")}
+        return cls(error=type(error).__name__, message=message, text=text, **details)
 
     def as_error(self, address: str) -> ModelFailed:
-        details = {
-            name: value.replace(ADDRESS, address) if isinstance(value, str) else value
-            for name, value in self.details.items()
-        }
+        details = self.model_dump(exclude={"error", "message"})
         error: ModelFailed = getattr(errors, self.error)(self.message.replace(ADDRESS, address), **details)
-        error.attempts = self.attempts
+        error.text = error.text.replace(ADDRESS, address)
         return error
 
 
-Outcome: TypeAlias = Completion | Counted
-OneOutcome = TypeVar("OneOutcome", Completion, Counted)
-OUTCOMES: TypeAdapter[Completion | Counted | _Failure] = TypeAdapter(Completion | Counted | _Failure)
+Outcome: TypeAlias = Completion | _Failure
+OUTCOMES: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 
 
 @dataclass(frozen=True)
 class Call:
     """The parts of a request that the answer depends on; neither address nor API key."""
 
-    kind: str  # chat, tokenize, context
+    kind: str  # chat, context
     name: str  # for people: keywords, answer
     model: str | None
     revision: str | None
@@ -142,9 +124,9 @@ class Recording:
     async def outcome(
         self,
         call: Call,
-        ask: Callable[[], Awaitable[OneOutcome]],
-        is_usable: Callable[[OneOutcome], bool] = lambda _: True,
-    ) -> OneOutcome:
+        ask: Callable[[], Awaitable[Completion]],
+        is_usable: Callable[[Completion], bool] = lambda _: True,
+    ) -> Completion:
         """Return the outcome of a call, from the file or by `ask`.
 
         Mode `record` stores all outcomes and failures, `use` only usable outcomes, so others are sent again.
@@ -160,29 +142,24 @@ class Recording:
             if isinstance(kept, _Failure):
                 raise kept.as_error(self._address)
             if kept is not None:
-                return cast("OneOutcome", kept)
+                return kept
             try:
                 answer = await ask()
             except ModelFailed as error:
                 if self._mode == "record":
                     await asyncio.to_thread(self._keep, call, _Failure.of(error, self._address))
                 raise
-            if self._mode == "use" and not is_usable(answer):
-                return answer
-            return cast("OneOutcome", await asyncio.to_thread(self._keep, call, answer))
+            if self._mode == "record" or is_usable(answer):
+                await asyncio.to_thread(self._keep, call, answer)
+            return answer
 
-    def _keep(self, call: Call, outcome: Outcome | _Failure) -> Outcome | _Failure:
-        """Store an outcome in place of an earlier one; mode `use` only replaces failures.
-
-        Returns the outcome that another process has stored since the call began, else this one.
-        """
-        row = call.key, call.as_json, outcome.model_dump_json()
+    def _keep(self, call: Call, outcome: Outcome) -> None:
+        """Store an outcome in place of an earlier one."""
         with self._using_the_file():
-            changed = self._rows.execute(STORE + (STORE_OVER_FAILURE if self._mode == "use" else ""), row)
+            self._rows.execute(STORE, (call.key, call.as_json, outcome.model_dump_json()))
         self._recorded.add(call.key)
-        return outcome if changed.rowcount else self._kept(call) or outcome
 
-    def _kept(self, call: Call) -> Outcome | _Failure | None:
+    def _kept(self, call: Call) -> Outcome | None:
         if self._mode == "record" and call.key not in self._recorded:
             return None
         with self._using_the_file():

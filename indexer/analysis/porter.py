@@ -6,7 +6,6 @@ letters are unchanged. Snowball's "porter" lacks these rules, and importing a to
 second at start-up.
 """
 
-from collections.abc import Callable
 from functools import lru_cache
 
 VOWELS = frozenset("aeiou")
@@ -37,8 +36,8 @@ def porter_stem(word: str) -> str:
     if len(word) > 2:
         word = replace_longest(word, STEP_2)
         word = replace_longest(word, STEP_3)
-        word = step_4(word)
-        word = step_5(word)
+        word = _step_4(word)
+        word = _step_5(word)
     return word
 
 
@@ -77,19 +76,19 @@ def _step_1(word: str) -> str:
             word = word[:-1]
     elif word.endswith(("ed", "ing")):
         stem = word[:-3] if word.endswith("ing") else word[:-2]
-        word = after_ed_or_ing(stem) if has_vowel(stem) else word
+        word = _after_ed_or_ing(stem) if has_vowel(stem) else word
     if word.endswith("y") and has_vowel(word[:-1]):
         word = word[:-1] + "i"
     return word
 
 
-def after_ed_or_ing(stem: str, is_short: Callable[[str], bool] = ends_cvc) -> str:
+def _after_ed_or_ing(stem: str) -> str:
     """Restore the end of a stem whose `ed` or `ing` was removed; a short stem gets an e."""
     if stem.endswith(("at", "bl", "iz")):
         return stem + "e"
     if stem[-2:-1] == stem[-1:] and letter_types(stem).endswith("c"):
         return stem if stem[-1] in "lsz" else stem[:-1]
-    if measure(stem) == 1 and is_short(stem):
+    if measure(stem) == 1 and ends_cvc(stem):
         return stem + "e"
     return stem
 
@@ -103,7 +102,7 @@ def replace_longest(word: str, rules: tuple[tuple[str, str], ...]) -> str:
     return word
 
 
-def step_4(word: str) -> str:
+def _step_4(word: str) -> str:
     """Remove a suffix of `STEP_4` if the rest has a measure above 1."""
     for suffix in STEP_4:
         if word.endswith(suffix):
@@ -113,12 +112,12 @@ def step_4(word: str) -> str:
     return word
 
 
-def step_5(word: str, is_short: Callable[[str], bool] = ends_cvc) -> str:
+def _step_5(word: str) -> str:
     """Remove a final e, except from short stems, and one of two final l."""
     if word.endswith("e"):
         stem = word[:-1]
         size = measure(stem)
-        if size > 1 or (size == 1 and not is_short(stem)):
+        if size > 1 or (size == 1 and not ends_cvc(stem)):
             word = stem
     if word.endswith("ll") and measure(word) > 1:
         word = word[:-1]

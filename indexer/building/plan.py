@@ -5,11 +5,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from base.errors import InvalidCall, Remedy
+from base.versions import installed_version
 from indexer.analysis import Decompound, UserDictionary
-from indexer.building.source_files import SkippedFiles, state_of
+from indexer.building.source_files import (
+    SkippedFiles,
+    SourceFiles,
+    State,
+    absolute,
+    choose_skipped,
+    state_of,
+    states_of,
+    version_key,
+)
 from indexer.corpora.record_source import RecordSource
 from indexer.glossary.given import Entry, GivenPairs
 from indexer.glossary.storage import Glossary
+from indexer.settings import IndexerSettings
 from indexer.versions.manifest import (
     Fingerprint,
     Manifest,
@@ -51,15 +62,21 @@ class BuildPlan:
     dictionary: UserDictionary | None
     fingerprint: Fingerprint
     given: GivenPairs  # for the glossary, which is written last; a resumed build uses the current pairs
-    options: Mapping[str, Any] = field(default_factory=dict)  # with which files are read
+    known: SourceFiles = field(default_factory=SourceFiles)  # of the base, read with the same options
+    states: Mapping[str, State] = field(default_factory=dict)  # of the corpus's files, by absolute paths
     skipped: SkippedFiles = field(default_factory=SkippedFiles)
+
+    @property
+    def analysis(self) -> tuple[str, Decompound, UserDictionary | None]:
+        """The analysis of the index: analyzer, mode of compounds, and dictionary."""
+        return self.request.analyzer, self.request.decompound, self.dictionary
 
     def as_record(self) -> dict[str, Any]:
         """Return the values that identify the same command on the same files."""
         return {
             "files": [state_of(name) for name in self.corpus.files],
             "format": self.corpus.format,
-            "options": self.options,
+            "options": self.known.options,
             "fingerprint": self.fingerprint,
             "base": self.base.version if self.base else None,
             "version": self.version,
@@ -94,9 +111,11 @@ class BuildPlan:
 
 
 def plan_build(
-    store: IndexStore, request: IngestRequest, corpus: RecordSource, *, general_glossary: bool = True
+    store: IndexStore, request: IngestRequest, corpus: RecordSource, settings: IndexerSettings
 ) -> BuildPlan:
     """Check a request against the current version, to which the build adds unless it rebuilds.
+
+    The corpus leaves out the files that are unchanged since the current version was made of them.
 
     Raises:
         InvalidCall: analysis, dictionary or kind of record differ from the version's.
@@ -110,10 +129,23 @@ def plan_build(
         dictionary = check_request(store, base, request, corpus)
         own = own or own_entries(store, base)
     fingerprint = lexical_fingerprint(request.analyzer, request.decompound, store.engine, dictionary)
+    general = settings.general_glossary
     if base and not request.paths:  # the call is about something else
-        general_glossary = bool(base.glossary.get("general"))
-    given = GivenPairs(own, general_glossary)
-    return BuildPlan(request, corpus, store.next_version(), base, dictionary, fingerprint, given)
+        general = bool(base.glossary.get("general"))
+    options = {  # with which a file gives the same records
+        "release": installed_version("shrag"),
+        "format": request.format,
+        "columns": dict(request.columns or {}),
+        "grobid": settings.grobid_url,
+    }
+    known = SourceFiles.read(store.local.sources, version_key(base) if base else "", options)
+    states = states_of(corpus)
+    skipped = choose_skipped(known, states, request.paths)
+    corpus.skip({name for name in corpus.sources if absolute(name) in skipped.names})
+    return BuildPlan(
+        *(request, corpus, store.next_version(), base, dictionary, fingerprint),
+        *(GivenPairs(own, general), known, states, skipped),
+    )
 
 
 def own_entries(store: IndexStore, base: Manifest) -> tuple[Entry, ...]:

@@ -7,14 +7,15 @@ release with the same options. Without it, all files are read again.
 import os
 from array import array
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import compress
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from base.files.durable import write_durably
 from indexer.corpora.readers.items import name_in_letters
@@ -23,7 +24,9 @@ from indexer.files.parts import Column
 from indexer.files.sums import hash_of_text, sealed, unsealed
 from indexer.versions.manifest import Manifest
 
-State: TypeAlias = list[list[str | int]]  # of a file and the copies of its paper
+NO_NUMBERS: Column = np.empty(0, np.int64)
+UNKNOWN = -1  # place of the file of a record that is in no file
+State: TypeAlias = list[str | int]  # values that change with a file
 
 
 def absolute(name: str) -> str:
@@ -31,7 +34,7 @@ def absolute(name: str) -> str:
     return os.path.abspath(name)  # noqa: PTH100
 
 
-def state_of(name: str) -> list[str | int]:
+def state_of(name: str) -> State:
     """Return values that change with a file or its permissions; constant for paths of the hub."""
     try:
         status = Path(name).stat()
@@ -40,105 +43,96 @@ def state_of(name: str) -> list[str | int]:
     return [name, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 
 
-class SourceFile(NamedTuple):
-    """A file: its state, empty if it had dead letters, and the hashes of its records' ids."""
-
-    state: State
-    ids: Column
-
-
 @dataclass(frozen=True, slots=True)
 class SourceFiles:
-    """The files of a version, by name."""
+    """The files of a version, and the hashes of their records' ids."""
 
-    version: str  # as `version_key`
-    options: Mapping[str, Any]  # with which the files were read
-    files: Mapping[str, SourceFile] = field(default_factory=dict)
+    version: str = ""  # as `version_key`
+    options: Mapping[str, Any] = field(default_factory=dict)  # with which the files were read
+    states: Mapping[str, State] = field(default_factory=dict)  # by path; empty for a file to be read again
+    ids: Column = field(default_factory=lambda: NO_NUMBERS)
+    files: Column = field(default_factory=lambda: NO_NUMBERS)  # the place in `states` of the file of each id
 
     @classmethod
-    def read(cls, path: Path, version: str, options: Mapping[str, Any]) -> "SourceFiles":
+    def read(cls, path: Path, version: str, options: Mapping[str, Any] | None = None) -> "SourceFiles":
         """Return the files of a version that were read with some options; none if that is unknown."""
-        record = _record_in(path, version)
-        if record is None or record["options"] != options:
-            return cls(version, options)
-        files = {
-            name: SourceFile(state, np.frombuffer(b64decode(ids), np.int64))
-            for name, state, ids in record["files"]
-        }
-        return cls(version, options, files)
-
-    def updated(self, read: Mapping[str, SourceFile], ids: Column) -> dict[str, SourceFile]:
-        """Return the files after a build: other files with one of its ids are to be read again next time."""
-        kept = {name: file for name, file in self.files.items() if name not in read}
-        again = {name: SourceFile([], kept[name].ids) for name in _sharing(kept, ids)}
-        return kept | again | dict(read)
+        try:
+            record = unsealed(path.read_bytes())
+        except OSError:
+            record = None
+        if not record or record["version"] != version or options not in (None, record["options"]):
+            return cls(version, options or {})
+        ids, files = (np.frombuffer(b64decode(record[name]), np.int64) for name in ("ids", "files"))
+        return cls(version, record["options"], record["states"], ids, files)
 
     def write(self, path: Path) -> None:
         """Replace the file."""
-        files = [
-            (name, file.state, b64encode(file.ids.tobytes()).decode()) for name, file in self.files.items()
-        ]
-        record = {"version": self.version, "options": self.options, "files": files}
-        write_durably(path, sealed(record))
+        ids, files = (b64encode(column.tobytes()).decode() for column in (self.ids, self.files))
+        record = {"version": self.version, "options": self.options, "states": self.states}
+        write_durably(path, sealed(record | {"ids": ids, "files": files}))
 
+    def sharing(self, ids: Column) -> NDArray[np.bool_]:
+        """Check for each file whether it has one of the ids."""
+        found = np.zeros(len(self.states), np.bool_)
+        found[self.files[np.isin(self.ids, ids)]] = True
+        return found
 
-def _record_in(path: Path, version: str) -> dict[str, Any] | None:
-    """Return the content of the file if it is about a version."""
-    try:
-        record = unsealed(path.read_bytes())
-    except OSError:
-        return None
-    return record if record and record.get("version") == version else None
-
-
-@dataclass(slots=True)
-class FileRecords:
-    """The ids read from each file, and the files with dead letters; names are the corpus's own."""
-
-    places: Mapping[str, int]  # of the files, by name
-    skipped: frozenset[str] = frozenset()
-    owners: Mapping[str, str] = field(default_factory=dict)  # files by the names in origins and dead letters
-    ids: "dict[str, array[int]]" = field(default_factory=dict)
-    with_letters: set[str] = field(default_factory=set)
-
-    @classmethod
-    def of(cls, corpus: RecordSource) -> Self:
-        """Start with the files of a corpus."""
-        owners = {each: name for name, copies in corpus.sources.items() for each in (name, *copies)}
-        letters = {name_in_letters(each): name for each, name in owners.items()}
-        order = {name: place for place, name in enumerate(dict.fromkeys(map(absolute, corpus.sources)))}
-        places = {name: order[absolute(name)] for name in corpus.sources}
-        return cls(places, corpus.skipped, letters | owners)
-
-    def file_of(self, origin: str) -> str:
-        """Return the file of a record or dead letter, whose origin may be a member of an archive."""
-        while origin and origin not in self.owners:
-            origin = origin.rpartition("/")[0]
-        return self.owners.get(origin, "")
-
-    def add(self, origin: str, record_id: str) -> tuple[int, int]:
-        """Add a record; return the place of its file, and the hash of its id."""
-        file, hashed = self.file_of(origin), hash_of_text(record_id)
-        self.ids.setdefault(file, array("q")).append(hashed)
-        return self.places.get(file, -1), hashed
-
-    def all_ids(self, removed: Iterable[str]) -> Column:
-        """Return the hashes of all ids that were read, or removed."""
-        return np.array([*map(hash_of_text, removed), *chain(*self.ids.values())], np.int64)
-
-    def sources(self, states: Mapping[str, State]) -> dict[str, SourceFile]:
-        """Return the files that were read, by absolute paths; files with dead letters without their states.
+    def after(
+        self,
+        version: str,
+        states: Mapping[str, State],
+        skipped: Collection[str],
+        read: "ReadRecords",
+        removed: Iterable[str],
+    ) -> "SourceFiles":
+        """Return the files after a build; other files with an id that was read or removed are to be read.
 
         A dead letter of unknown origin, which the engine refused, may belong to any file.
         """
-        refused = self.places if "" in self.with_letters else self.with_letters
-        return {
-            absolute(name): SourceFile(
-                [] if name in refused else states[absolute(name)], np.array(self.ids.get(name, ()), np.int64)
-            )
-            for name in self.places
-            if name not in self.skipped
+        ids, everywhere = np.array(read.ids, np.int64), UNKNOWN in read.with_letters
+        changed = np.append(ids, np.array([*map(hash_of_text, removed)], np.int64))
+        shared = self.sharing(changed).tolist()
+        left: dict[str, State] = {
+            name: [] if is_shared else state
+            for (name, state), is_shared in zip(self.states.items(), shared, strict=True)
+            if name not in states or name in skipped
         }
+        new: dict[str, State] = {
+            name: [] if everywhere or place in read.with_letters else state
+            for place, (name, state) in enumerate(states.items())
+            if name not in skipped
+        }
+        places = {name: place for place, name in enumerate(left | new)}
+        before = np.array([places[name] if name in left else UNKNOWN for name in self.states], np.int64)
+        now = np.array([*(places[name] if name in new else UNKNOWN for name in states), UNKNOWN], np.int64)
+        files = np.append(before[self.files], now[np.array(read.files, np.int64)])
+        is_known = files != UNKNOWN
+        return SourceFiles(
+            version, self.options, left | new, np.append(self.ids, ids)[is_known], files[is_known]
+        )
+
+
+class ReadRecords:
+    """The ids of the records that a build reads, with the places of their files in the corpus."""
+
+    def __init__(self, corpus: RecordSource) -> None:
+        """Start with the files of a corpus."""
+        self.ids, self.files = array("q"), array("q")  # by record number
+        self.with_letters: set[int] = set()
+        order = {name: place for place, name in enumerate(dict.fromkeys(map(absolute, corpus.sources)))}
+        places = {name: order[absolute(name)] for name in corpus.sources}
+        self._places = {name_in_letters(each): place for each, place in places.items()} | places
+
+    def place_of(self, origin: str) -> int:
+        """Return the place of the file of a record or dead letter, which may be in an archive."""
+        while origin and origin not in self._places:
+            origin = origin.rpartition("/")[0]
+        return self._places.get(origin, UNKNOWN)
+
+    def add(self, origin: str, record_id: str) -> None:
+        """Add a record."""
+        self.ids.append(hash_of_text(record_id))
+        self.files.append(self.place_of(origin))
 
 
 def version_key(manifest: Manifest) -> str:
@@ -149,9 +143,11 @@ def version_key(manifest: Manifest) -> str:
 @lru_cache(4)
 def _files_of_one_record(path: Path, version: str) -> dict[int, str]:
     """Return the files of a version that have one record, by the hash of its id."""
-    record = _record_in(path, version) or {"files": ()}
-    files = ((name, np.frombuffer(b64decode(ids), np.int64)) for name, _, ids in record["files"])
-    return {int(ids[0]): name for name, ids in files if len(ids) == 1}
+    found = SourceFiles.read(path, version)
+    names, counts = list(found.states), np.bincount(found.files, minlength=len(found.states))
+    alone = counts[found.files] == 1
+    pairs = zip(found.ids[alone].tolist(), found.files[alone].tolist(), strict=True)
+    return {hashed: names[file] for hashed, file in pairs}
 
 
 def file_of_record(path: Path, manifest: Manifest, record_id: str) -> Path | None:
@@ -162,8 +158,9 @@ def file_of_record(path: Path, manifest: Manifest, record_id: str) -> Path | Non
 
 def keep_sources(path: Path, before: Manifest, after: Manifest) -> None:
     """Let the files of a version count for another one with the same records."""
-    if record := _record_in(path, version_key(before)):
-        write_durably(path, sealed(record | {"version": version_key(after)}))
+    known = SourceFiles.read(path, version_key(before))
+    if known.states:
+        replace(known, version=version_key(after)).write(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +193,8 @@ class SkippedFiles:
     names: frozenset[str] = frozenset()
     changes: FileChanges = field(default_factory=FileChanges)
     # Hashes of the skipped files' ids, sorted, with the last place of a file with the id.
-    ids: Column = field(default_factory=lambda: np.empty(0, np.int64))
-    places: Column = field(default_factory=lambda: np.empty(0, np.int64))
+    ids: Column = field(default_factory=lambda: NO_NUMBERS)
+    places: Column = field(default_factory=lambda: NO_NUMBERS)
 
     def has_later(self, wanted: int, place: int) -> bool:
         """Check whether a skipped file after the place contains a record with the hash of an id."""
@@ -206,8 +203,8 @@ class SkippedFiles:
 
 
 def states_of(corpus: RecordSource) -> dict[str, State]:
-    """Return the states of a corpus's files and of the copies of their papers, by absolute paths."""
-    return {absolute(name): list(map(state_of, (name, *copies))) for name, copies in corpus.sources.items()}
+    """Return the states of a corpus's files by absolute paths."""
+    return {absolute(name): state_of(name) for name in corpus.sources}
 
 
 def choose_skipped(known: SourceFiles, states: Mapping[str, State], paths: Sequence[str]) -> SkippedFiles:
@@ -221,36 +218,25 @@ def choose_skipped(known: SourceFiles, states: Mapping[str, State], paths: Seque
         states: the files of the corpus in their order, with their states, by absolute paths.
         paths: the paths of the corpus; known files below them that are not in the corpus are gone.
     """
-    before = {name: known.files[name] for name in states if name in known.files}
-    same = {name: file for name, file in before.items() if file.state == states[name]}
-    gone = [name for name in known.files if name not in states and _is_below(name, paths)]
-    again = [name for name, file in before.items() if not file.state]
-    changed = before.keys() - {*same, *again}
-    shared = _sharing(same, _joined(known.files[name] for name in (*changed, *again, *gone)))
-    skipped = [name for name in same if name not in shared]
-    place_of = {name: place for place, name in enumerate(states)}
-    ids = _joined(known.files[name] for name in skipped)
-    counts = np.array([len(known.files[name].ids) for name in skipped], np.int64)
-    places = np.repeat(np.array([place_of[name] for name in skipped], np.int64), counts)
-    order = np.lexsort((-places, ids))
+    names, places = list(known.states), {name: place for place, name in enumerate(states)}
+    place = np.array([places.get(name, UNKNOWN) for name in names], np.int64)
+    is_gone = np.array([name not in places and _is_below(name, paths) for name in names], np.bool_)
+    is_known = np.array([bool(state) for state in known.states.values()], np.bool_)
+    is_same = np.array([known.states[name] == states.get(name) for name in names], np.bool_) & is_known
+    is_there = place != UNKNOWN
+    is_other = (is_there & ~is_same) | is_gone
+    is_skipped = is_same & ~known.sharing(known.ids[is_other[known.files]])
+    left = is_skipped[known.files]
+    ids, last = known.ids[left], place[known.files[left]]
+    order = np.lexsort((-last, ids))
     changes = FileChanges(
-        new=len(states) - len(before),
-        changed=len(changed),
-        again=len(again) + len(same) - len(skipped),
-        unchanged=len(skipped),
-        gone=tuple(sorted(gone)),
+        new=len(states) - int(is_there.sum()),
+        changed=int((is_there & is_known & ~is_same).sum()),
+        again=int((is_there & ~is_known).sum() + is_same.sum() - is_skipped.sum()),
+        unchanged=int(is_skipped.sum()),
+        gone=tuple(sorted(compress(names, is_gone))),
     )
-    return SkippedFiles(frozenset(skipped), changes, ids[order], places[order])
-
-
-def _sharing(files: Mapping[str, SourceFile], ids: Column) -> set[str]:
-    """Return the files with one of the ids."""
-    wanted = set(ids.tolist()) if files else set()
-    return {name for name, file in files.items() if not wanted.isdisjoint(file.ids.tolist())}
-
-
-def _joined(files: Iterable[SourceFile]) -> Column:
-    return np.concatenate([np.zeros(0, np.int64), *(file.ids for file in files)])
+    return SkippedFiles(frozenset(compress(names, is_skipped)), changes, ids[order], last[order])
 
 
 def _is_below(name: str, paths: Sequence[str]) -> bool:

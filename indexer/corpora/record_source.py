@@ -46,9 +46,9 @@ class RecordSource(Protocol):
         return 0
 
     @property
-    def sources(self) -> Mapping[str, tuple[str, ...]]:
-        """The files that can be skipped, in their order, each with the copies of its paper."""
-        return {}
+    def sources(self) -> Sequence[str]:
+        """The files that can be skipped, in their order."""
+        return ()
 
     @property
     def skipped(self) -> frozenset[str]:
@@ -60,4 +60,4 @@ class RecordSource(Protocol):
         return
 
     def __iter__(self) -> Generator[Any, None, None]:
-        """Yield papers and dead letters; of another version records with their passages (`Spooled`)."""
+        """Yield papers and dead letters; of another version records with their passages."""

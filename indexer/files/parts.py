@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from base.files.durable import sync
-
 PART = "[0-9]" * 12  # pattern of a part's name
 Column: TypeAlias = NDArray[Any]
 
@@ -29,18 +27,14 @@ def parts_in(folder: Path) -> list[Path]:
 
 
 def write_part(folder: Path, files: Mapping[str, Iterable[Any]]) -> None:
-    """Write the pieces of files into a new folder, which appears only when it is complete on disk."""
+    """Write the pieces of files, which may be mapped, into a new folder that replaces one of that name."""
     writing = folder.with_name(f".{folder.name}")
-    shutil.rmtree(writing, ignore_errors=True)
     writing.mkdir(parents=True)
     for name, pieces in files.items():
         with (writing / name).open("wb") as file:
             file.writelines(pieces)
-            file.flush()
-            os.fsync(file.fileno())
     shutil.rmtree(folder, ignore_errors=True)
     writing.rename(folder)
-    sync(folder.parent)
 
 
 def first_small_part(sizes: Sequence[int]) -> int:
@@ -75,15 +69,11 @@ def try_link(path: Path, target: Path) -> bool:
     return True
 
 
-def link_file(path: Path, target: Path, *, by_content: bool = False) -> None:
-    """Copy a file by a hard link, or its content if asked or where links are not supported."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if by_content or not try_link(path, target):
-        shutil.copy2(path, target)
-
-
 def link_files(source: Path, target: Path, copied: Sequence[str] = ()) -> None:
-    """Copy the files below a folder as `link_file` does; files with some names are copied by content."""
-    for path in sorted(source.rglob("*")):
+    """Copy the files below a folder by hard links; those with some names, or without links, by content."""
+    for path in source.rglob("*"):
         if path.is_file() and path.suffix != ".lock":
-            link_file(path, target / path.relative_to(source), by_content=path.name in copied)
+            copy = target / path.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            if path.name in copied or not try_link(path, copy):
+                shutil.copy2(path, copy)

@@ -15,7 +15,8 @@
 | sequence | the record's place in the corpus it came from | resuming an interrupted build |
 | number | number of the passage and of its row in the forward index (`indexer/forward/`) | not searched |
 | record | the stored passage | not searched |
-| tokens | positions and offsets of the tokens; in a cluster also the passage's row | not searched |
+| tokens | positions and offsets of the tokens | not searched |
+| row | the row of the passage, in a cluster | not searched |
 """
 
 import json
@@ -27,7 +28,7 @@ import tantivy
 from indexer.analysis.packing import PassageTokens
 from indexer.corpora.papers import Language
 
-SCHEMA_VERSIONS = {"tantivy": 7, "elasticsearch": 8}
+SCHEMA_VERSIONS = {"tantivy": 8, "elasticsearch": 9}
 BM25_K1, BM25_B = 1.2, 0.75  # the parameters of both engines
 ANALYSED_FIELDS = ("text", "title")
 TERMS = "terms"  # tokenizer name in the embedded engine

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
-from zlib import DEFLATED, MAX_WBITS, Z_DEFAULT_COMPRESSION, compressobj, crc32, decompress
+from zlib import compress, crc32, decompress
 
 import numpy as np
 import tantivy
@@ -34,6 +34,8 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
     titles, identifiers = (paper.title, paper.title2), (paper.doi, paper.id, paper.url)
     kind = (paper.model_extra or {}).get("type")
     unread = unread_values(paper.authors, kind, titles, paper.journal, identifiers)
+    is_chunked = [passage.part for passage in passages].count("abstract") > 1
+    record = _paper_record(paper, without_abstract=not is_chunked)
     return [
         StoredPassage(
             passage_id=passage.passage_id,
@@ -47,7 +49,7 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
             source=normalize("NFC", paper.source),
             incomplete=incomplete,
             title2=paper.title2 if order == 0 else "",
-            record=_paper_record(paper) if order == 0 else "",
+            record=record if order == 0 else "",
             **unread,
         )
         for order, passage in enumerate(passages)
@@ -73,11 +75,12 @@ def exact_values(texts: Iterable[object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value in values if 0 < len(value) <= LONGEST_VALUE))
 
 
-def _paper_record(paper: "Paper") -> str:
-    """Return the record as JSON, without the texts stored in passages."""
+def _paper_record(paper: "Paper", *, without_abstract: bool) -> str:
+    """Return the record as JSON, without the title and the abstract that its first passage has."""
     record = paper.record()
     record.pop("title", None)
-    record.pop("abstract", None)
+    if without_abstract:
+        record.pop("abstract", None)
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -164,16 +167,8 @@ def with_value(searcher: tantivy.Searcher, field: str, value: str) -> list[tanti
 # The fields of a StoredPassage before its record, in order, without the text. They are small, and stored in
 # one line before record and text.
 HEAD = ("passage_id", "doc_id", "title", "lang", "part", "year", "journal", "source", "incomplete", "title2")
-HEAD_STARTS = b"["  # no compressed record starts with it
 STRING_SEPARATOR = "\x1e"
 WORTHWHILE = 0.6  # ratio of sizes; above it, the engine's compression of several passages is better
-RAW = -MAX_WBITS  # without zlib's header and checksum
-# zlib resets its tables for each record, which takes most of the time for a short one. Smaller tables
-# compress it to the same size four times faster: a window of 4 KiB, less the 262 bytes that zlib looks ahead,
-# contains the whole record, and so does one block.
-SHORT_RECORD = 3_500  # bytes
-SHORT_BITS, SHORT_MEMORY = 12, 6  # window and tables; zlib's defaults for longer records
-LONG_MEMORY = 8
 CHECK_BYTES = 4  # before the record: the CRC of record and layout, which the engine does not store
 
 
@@ -187,12 +182,9 @@ def add_stored(document: tantivy.Document, passage: StoredPassage, tokens: Passa
 
 
 def _packed(record: bytes) -> bytes:
-    """Compress a record if that saves enough bytes."""
-    window, memory = (SHORT_BITS, SHORT_MEMORY) if len(record) <= SHORT_RECORD else (MAX_WBITS, LONG_MEMORY)
-    compressor = compressobj(Z_DEFAULT_COMPRESSION, DEFLATED, -window, memory)
-    compressed = compressor.compress(record) + compressor.flush()
-    worthwhile = len(compressed) <= WORTHWHILE * len(record) and not compressed.startswith(HEAD_STARTS)
-    return compressed if worthwhile else record
+    """Compress a record if that saves enough bytes; the result then does not start with its bracket."""
+    compressed = compress(record)
+    return compressed if len(compressed) <= WORTHWHILE * len(record) else record
 
 
 def _check_of(record: bytes, layout: bytes) -> bytes:
@@ -209,7 +201,7 @@ def passage_of(document: tantivy.Document) -> tuple[StoredPassage, list[str]]:
     if stored is None or layout is None or _check_of(stored[CHECK_BYTES:], layout) != stored[:CHECK_BYTES]:
         raise ValueError("a stored passage is damaged")
     packed = stored[CHECK_BYTES:]
-    whole = packed if packed.startswith(HEAD_STARTS) else decompress(packed, RAW)
+    whole = packed if packed.startswith(b"[") else decompress(packed)
     head, record, text = whole.decode().split("\n", 2)
     passage_id, doc_id, title, lang, part, year, journal, source, incomplete, title2 = json.loads(head)
     passage = StoredPassage(  # by position, which is faster than by name

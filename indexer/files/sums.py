@@ -91,11 +91,6 @@ def _unreadable(name: str, error: OSError) -> str:
     return f"{name} cannot be read ({cause_of(error)})"
 
 
-def added_files(folder: Path, sums: Mapping[str, FileSum], left_out: Collection[str] = ()) -> list[str]:
-    """Return a line for each file in the folder that was not written by the build."""
-    return [f"{name} was not written by the build" for name in _names(folder, left_out) if name not in sums]
-
-
 def _names(folder: Path, left_out: Collection[str]) -> Iterator[str]:
     """Yield the relative paths of the files below a folder, without locks and temporary files.
 

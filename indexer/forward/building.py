@@ -1,8 +1,4 @@
-"""The forward index during a build: term numbers, and rows in parts.
-
-New terms and rows are on disk before the engine commits the same passages, so a resumed build finds the rows
-and the term numbers of all committed passages.
-"""
+"""The forward index during a build: rows in parts, after those of the base version."""
 
 import shutil
 from array import array
@@ -16,7 +12,6 @@ from numpy.typing import NDArray
 
 from base.files.durable import write_durably
 from indexer.analysis.analysed import AnalysedPassage
-from indexer.analysis.packing import TERM_SEPARATOR
 from indexer.files.parts import (
     Column,
     first_small_part,
@@ -43,54 +38,20 @@ from indexer.forward.columns import (
     empty_rows,
     read_removed,
 )
-from indexer.forward.lexicon import Lexicon, LexiconBuilder
+from indexer.forward.lexicon import LexiconBuilder
 from indexer.forward.rows import RowTokens, pack_row
 
 PART_BYTES = 32_000_000  # of rows; a larger part is written to disk
 LENGTHS = {ROWS: ROW_LENGTHS, IDS: ID_LENGTHS}  # the columns with the sizes of their pieces
 
 
-class TermNumbers(LexiconBuilder):
-    """The term numbers of a build, after the numbers of its base; new terms are files of a folder."""
-
-    def __init__(self, folder: Path, base: Path | None = None) -> None:
-        """Read the lexicon of the base version, and the terms of an earlier run of the build."""
-        super().__init__(Lexicon.open(base) if base else ())
-        self._folder = folder
-        for path in sorted(folder.glob("[0-9]*")):
-            self.numbers(path.read_text(encoding="utf-8").split(TERM_SEPARATOR)[1:])
-        self._written = len(self)
-
-    def flush(self) -> None:
-        """Write the terms since the last call to disk."""
-        if new := self.terms_from(self._written + 1):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            text = "".join(TERM_SEPARATOR + term for term in new)
-            write_durably(self._folder / part_name(self._written), text)
-            self._written = len(self)
-
-
 class RowWriter:
-    """Adds rows to the parts in a folder; the base version or an earlier run wrote them."""
+    """Adds rows to the parts of the base version in a folder."""
 
-    def __init__(self, folder: Path, committed: int | None = None) -> None:
-        """Find the next number.
-
-        `committed` is the number of passages committed by the engine in a build from empty; later parts are
-        dropped. It is None in an update, which continues the numbers of its base.
-
-        Raises:
-            ValueError: the parts do not match the committed passages.
-            FileNotFoundError: a file is missing.
-        """
-        self._folder, self._next, self._is_new = folder, 0, committed is not None
-        for path in parts_in(folder):
-            if committed is not None and self._next >= committed:
-                shutil.rmtree(path)
-            else:
-                self._next += len(Part(path))
-        if committed is not None and self._next != committed:
-            raise ValueError(f"only {self._next:,} rows of {committed:,} passages exist")
+    def __init__(self, folder: Path) -> None:
+        """Continue the numbers of the base; FileNotFoundError if a file is missing."""
+        self._folder, self._next = folder, sum(len(Part(path)) for path in parts_in(folder))
+        self._is_new = not self._next
         self._removed, self._removed_now = read_removed(folder), list[int]()
         self._start_part()
 

@@ -163,14 +163,10 @@ class LexiconBuilder:
         """Return the numbers of terms, 0 for a GAP; a new term gets the next one."""
         return list(map(self._numbers.__getitem__, terms))
 
-    def terms_from(self, number: int) -> list[str]:
-        """Return the terms from a number on, in order."""
-        return list(self._numbers)[number:]
-
     @property
     def terms(self) -> list[str]:
         """The terms in the order of their numbers."""
-        return self.terms_from(1)
+        return list(self._numbers)[1:]
 
 
 class TokenCounts:

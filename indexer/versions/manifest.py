@@ -22,7 +22,7 @@ ANALYSIS_VERSION = 3
 CHUNKING_VERSION = 1
 Fingerprint = dict[str, str]
 MANIFEST = "manifest.json"
-FORMAT = 9  # of a manifest and its files
+FORMAT = 10  # of a manifest and its files
 HARVESTS = "harvests"  # in `source`: mirror and generation of each harvested repository
 
 
@@ -47,6 +47,7 @@ class Manifest:
     vectors: dict[str, Any] | None = None  # fingerprint and number of vectors
     source: dict[str, Any] = field(default_factory=dict)  # paths and format of the last indexed corpus
     files: dict[str, FileSum] = field(default_factory=dict)
+    shards: int = 1  # of its index in a cluster
     format: int = FORMAT
 
     @property

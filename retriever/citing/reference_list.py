@@ -14,7 +14,7 @@ from base.documents.blocks import Document, Paragraph, Run
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
 from base.letters import HANGUL
-from retriever.citing.styles import CitationStyle, headline_parts, style_named
+from retriever.citing.styles import CitationStyle, style_named
 from retriever.reference import Item, Name, Record, csl_item, last_name
 
 # Marks around italic type while the processor joins texts; no text contains them.
@@ -167,10 +167,10 @@ def _prepared(item: Item, style: CitationStyle) -> Item:
     English ones.
     """
     made = {key: value for key, value in item.items() if key not in UNUSED}
-    language = made.setdefault("language", "und")
+    made.setdefault("language", "und")
     title = made.get("title", "")
     title = QUOTATION.sub(r"‘\1’", title) if style.quotes_titles else title
-    made["title"] = (headline_parts(title) if style.headlines and language == "en" else title) or item["id"]
+    made["title"] = title or item["id"]
     if "page" in made:
         made["page"] = style.pages(made["page"])
     if "author" in made:

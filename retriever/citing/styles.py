@@ -4,10 +4,8 @@ The files in `csl/` are this project's own, limited to papers. Official styles o
 give correct references with citeproc-py 0.11: it repeats the title of a paper without authors, writes the
 period behind the closing quotation mark, and cuts 1-10 to 1-0.
 
-Two rules precede the processor. Where a style requires it, the last page of a range has fewer digits: 101-118
-is 101-18. In headline style the processor leaves hyphenated words and words after a bracket unchanged: all
-parts of a hyphenated word are capitalised, except articles, conjunctions and prepositions (Chicago Manual of
-Style).
+One rule precedes the processor: where a style requires it, the last page of a range has fewer digits, so that
+101-118 is 101-18.
 """
 
 import re
@@ -20,21 +18,6 @@ from typing import Literal
 from retriever.errors import BadFilter
 
 RANGE = re.compile(r"(\d+)-(\d+)")
-TWO_DIGITS = 2
-HUNDRED, TEN = 100, 10
-HYPHENATED = re.compile(r"(?<![\w-])[a-z]+(?:-[a-z]+)+(?![\w-])")
-AFTER_BRACKET = re.compile("(?<=[‘“(\\[])[a-z]")
-SMALL = frozenset("a an and as at but by for in nor of on or per the to via yet".split())
-
-
-def chicago_range(pages: str) -> str:
-    """Shorten as the Chicago Manual of Style: 71-72, 100-104, 101-8, 321-28, 1496-500."""
-    if not (found := RANGE.fullmatch(pages)):
-        return pages
-    first = int(found[1])
-    if first < HUNDRED or first % HUNDRED == 0:
-        return pages
-    return shortened_range(pages, 1 if first % HUNDRED < TEN else TWO_DIGITS)
 
 
 def shortened_range(pages: str, least: int) -> str:
@@ -47,18 +30,17 @@ def shortened_range(pages: str, least: int) -> str:
     return f"{first}-{last[min(same, max(0, len(last) - least)) :]}"
 
 
+def chicago_range(pages: str) -> str:
+    """Shorten as the Chicago Manual of Style: 71-72, 100-104, 101-8, 321-28, 1496-500."""
+    found = RANGE.fullmatch(pages)
+    beyond_hundreds = int(found[1]) % 100 if found else 0
+    if not found or int(found[1]) < 100 or not beyond_hundreds:  # noqa: PLR2004 - the rule's own number
+        return pages
+    return shortened_range(pages, 1 if beyond_hundreds < 10 else 2)  # noqa: PLR2004
+
+
 minimal_range = partial(shortened_range, least=1)  # 101-8, 101-18 (Citing Medicine)
-two_digit_range = partial(shortened_range, least=TWO_DIGITS)  # 101-08, 101-18, 1496-505 (MLA Handbook)
-
-
-def headline_parts(title: str) -> str:
-    """Capitalise the parts of hyphenated words, and words after an opening bracket or quotation mark."""
-    return AFTER_BRACKET.sub(lambda found: found[0].upper(), HYPHENATED.sub(_capitalised, title))
-
-
-def _capitalised(found: re.Match[str]) -> str:
-    first, *others = found[0].split("-")
-    return "-".join([first.capitalize(), *(part if part in SMALL else part.capitalize() for part in others)])
+two_digit_range = partial(shortened_range, least=2)  # 101-08, 101-18, 1496-505 (MLA Handbook)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +55,6 @@ class CitationStyle:
     ambiguous: Literal["year-suffix", "title-short"] | None
     pages: Callable[[str], str]
     quotes_titles: bool  # quotation marks within a title become single ones
-    headlines: bool = False  # English titles are in headline style
 
     def csl(self) -> bytes:
         """Return the style in CSL."""
@@ -84,10 +65,10 @@ STYLES = {
     style.name: style
     for style in (
         CitationStyle("apa", "year-suffix", str, quotes_titles=False),
-        CitationStyle("chicago", "year-suffix", chicago_range, quotes_titles=True, headlines=True),
+        CitationStyle("chicago", "year-suffix", chicago_range, quotes_titles=True),
         CitationStyle("ieee", None, str, quotes_titles=True),
         CitationStyle("korean", "year-suffix", str, quotes_titles=False),
-        CitationStyle("mla", "title-short", two_digit_range, quotes_titles=True, headlines=True),
+        CitationStyle("mla", "title-short", two_digit_range, quotes_titles=True),
         CitationStyle("vancouver", None, minimal_range, quotes_titles=False),
     )
 }

@@ -4,7 +4,6 @@ Engines are synchronous, and may be called by several threads (`SearchIndex.run`
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
 from indexer.encoders import Stored
@@ -22,19 +21,6 @@ class EngineHit(NamedTuple):
 
     passage_id: str
     doc_id: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class TermScore:
-    """The contribution of one token of a query to the score of a passage (BM25)."""
-
-    token: str
-    field: str
-    weight: float
-    frequency: float
-    document_frequency: int
-    idf: float
     score: float
 
 
@@ -133,10 +119,6 @@ class Engine(Protocol):
 
         `texts` contain the tokens, for engines that need their written forms.
         """
-        ...
-
-    def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
-        """Explain the score of a passage of the index, token by token, highest first."""
         ...
 
     def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:

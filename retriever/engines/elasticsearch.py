@@ -5,7 +5,6 @@ Many searches are sent in one request, and each must succeed on all shards.
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NoReturn
 
 from base.errors import Remedy
@@ -23,11 +22,9 @@ from indexer.versions.cluster.connection import (
     version_gone,
 )
 from indexer.versions.cluster.documents import from_document, row_of
-from retriever.engines import Engine, EngineHit, NumberedRows, TermScore, numbered_rows
-from retriever.engines.explaining import Leaf, contributions, in_order, leaves, parts_of, value_in
+from retriever.engines import Engine, EngineHit, NumberedRows, numbered_rows
 from retriever.engines.ordering import MARGIN, SCORE_DECIMALS, by_score, rounded_cosine, settled, surely_first
 from retriever.engines.requests import (
-    compiled,
     count_body,
     doc_ids_body,
     filtered,
@@ -40,7 +37,7 @@ from retriever.engines.requests import (
     vectors_body,
 )
 from retriever.opening.worker_threads import check_cancelled
-from retriever.queries.boolean import Phrase, Query, Term
+from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 
 # Errors of a search whose node died: the cluster tries another copy, but not in the middle of a search.
@@ -177,7 +174,10 @@ class ElasticsearchEngine(Engine):
         others = [doc_id for doc_id in asked if doc_id not in wanted]
         passages_asked = [passages_body(some) for some in _windows(list(wanted))]
         answers = self._msearch([*passages_asked, *map(first_passages_body, _windows(others))])
-        read = [[from_document(hit["_source"]) for hit in answer["hits"]["hits"]] for answer in answers]
+        read = [
+            [from_document(hit["_source"], self._lexicon.terms) for hit in answer["hits"]["hits"]]
+            for answer in answers
+        ]
         passages = {passage.passage_id: passage for some in read[: len(passages_asked)] for passage in some}
         papers = {passage.doc_id: passage for some in read[len(passages_asked) :] for passage in some}
         papers |= {doc_id: passages[doc_id] for doc_id in asked if doc_id in passages}
@@ -237,29 +237,6 @@ class ElasticsearchEngine(Engine):
         del texts  # the index holds tokens
         return self._lexicon.frequencies(tokens)
 
-    def explain(self, query: Query, passage_id: str) -> tuple[TermScore, ...]:
-        """Explain the score of a passage of the index, token by token."""
-        parts = [
-            (leaf, label, part)
-            for leaf in dict.fromkeys(leaves(query))
-            for label, part in (parts_of(leaf) if isinstance(leaf, Term | Phrase) else [("", leaf)])
-        ]
-        answers = self._msearch([_explained(compiled(part), passage_id) for _, _, part in parts])
-        scores: dict[Query, list[TermScore]] = {}
-        matching: set[Query] = set()
-        for (leaf, label, _), answer in zip(parts, answers, strict=True):
-            for hit in answer["hits"]["hits"]:
-                matching.add(leaf)
-                if isinstance(leaf, Term | Phrase):
-                    scores.setdefault(leaf, []).append(_term_score(leaf, label, hit))
-        # The tree of a phrase lacks the number of passages that contain it.
-        phrases = [leaf for leaf in scores if isinstance(leaf, Phrase) and len(leaf.tokens) > 1]
-        counted = self._msearch([count_body(compiled(phrase)) for phrase in phrases])
-        for phrase, answer in zip(phrases, counted, strict=True):
-            passages = int(answer["hits"]["total"]["value"])
-            scores[phrase] = [replace(score, document_frequency=passages) for score in scores[phrase]]
-        return in_order(contributions(query, scores.get, matching.__contains__) or ())
-
     def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the exact cosines of a vector with the given passages; skips passages without a vector."""
         asked = list(dict.fromkeys(passage_ids))
@@ -313,22 +290,3 @@ def _score(score: float) -> float:
 def _hit(raw: Body, scored: Callable[[float], float] = _score) -> EngineHit:
     score, passage_id = raw["sort"]
     return EngineHit(passage_id, raw["fields"]["doc_id"][0], scored(float(score)))
-
-
-def _explained(query: Body, passage_id: str) -> Body:
-    """Return the body that scores one passage with an explanation."""
-    scored = {"bool": {"must": [query], "filter": [{"term": {"passage_id": passage_id}}]}}
-    return {"query": scored, "size": 1, "explain": True, "_source": False}
-
-
-def _term_score(part: Leaf, label: str, hit: dict[str, Any]) -> TermScore:
-    tree = hit["_explanation"]
-    return TermScore(
-        token=label,
-        field=part.field,
-        weight=part.weight,
-        frequency=value_in(tree, "freq, occurrences") or value_in(tree, "phraseFreq") or 0.0,
-        document_frequency=int(value_in(tree, "n, number of documents") or 0),
-        idf=value_in(tree, "idf") or 0.0,
-        score=float(hit["_score"]),
-    )

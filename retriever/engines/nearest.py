@@ -12,11 +12,13 @@ from indexer.encoders.rounding import cosines, lengths_of
 from indexer.vectors.parts import VectorParts
 from retriever.engines import EngineHit
 from retriever.engines.ordering import MARGIN, by_score, rounded_cosine, surely_first
+from retriever.queries.boolean import Exact
+from retriever.queries.filters import Filters
 
 if TYPE_CHECKING:
     from retriever.engines.tantivy_passages import StoredPassages
-    from retriever.engines.tantivy_search import Satisfying
 
+FEW = 5_000  # passages that satisfy filters and are compared alone; more are filtered afterwards
 READ_AT_ONCE = 64_000_000  # bytes of the matrix that are compared in one step
 
 
@@ -54,13 +56,14 @@ class NearestPassages:
             zip(places, self._vectors.vectors(np.array(list(places.values()), np.int64)), strict=True)
         )
 
-    def nearest(self, vector: Stored, k: int, allowed: "Satisfying | None") -> list[EngineHit]:
-        """Return the k nearest of the `allowed` passages, by cosine, then passage_id."""
-        if allowed and (few := allowed.all_if_few()) is not None:
-            places = np.array(list(self._places(few).values()), np.int64)
-            return (
-                self._hits(places, cosines(self._vectors.vectors(places), vector))[:k] if len(places) else []
-            )
+    def nearest(self, vector: Stored, k: int, filters: Filters) -> list[EngineHit]:
+        """Return the k nearest passages that satisfy filters, by cosine, then passage_id."""
+        is_filtered = filters != Filters()
+        allowed = self._passages.satisfying(filters, FEW + 1) if is_filtered else []
+        if is_filtered and len(allowed) <= FEW:
+            places = np.array(list(self._places(allowed).values()), np.int64)
+            values = cosines(self._vectors.vectors(places), vector) if len(places) else np.zeros(0)
+            return self._hits(places, values)[:k]
         values = self._all_cosines(vector)
         limit = k + MARGIN
         while True:
@@ -68,9 +71,10 @@ class NearestPassages:
             places = places[~self._vectors.is_removed[places]]
             whole = limit >= len(values)
             kept = surely_first(self._hits(places, values[places]), whole=whole)
-            if allowed:
-                wanted = allowed.among([hit.passage_id for hit in kept])
-                kept = [hit for hit in kept if hit.passage_id in wanted]
+            if is_filtered:
+                among = Exact("passage_id", tuple(hit.passage_id for hit in kept))
+                satisfying = set(self._passages.satisfying(filters, len(kept), among))
+                kept = [hit for hit in kept if hit.passage_id in satisfying]
             if whole or len(kept) >= k:
                 return kept[:k]
             limit *= 4
@@ -85,7 +89,7 @@ class NearestPassages:
         values[self._vectors.is_removed] = -np.inf
         return values
 
-    def _hits(self, places: NDArray[np.int64], values: NDArray[np.float32]) -> list[EngineHit]:
+    def _hits(self, places: NDArray[np.int64], values: NDArray[np.floating]) -> list[EngineHit]:
         names = self._passages.names(self._vectors.numbers[places].tolist())
         scores = map(rounded_cosine, values.tolist())
         return by_score([EngineHit(*name, score) for name, score in zip(names, scores, strict=True)])

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from threading import Lock
 
 import numpy as np
 import tantivy
@@ -14,28 +13,23 @@ from indexer.forward.columns import ForwardColumns
 from indexer.forward.lexicon import Lexicon
 from indexer.forward.rows import tokens_of_row
 from retriever.engines import EngineHit, NumberedRows, numbered_rows
-from retriever.engines.tantivy_queries import SCHEMA, compiled
-from retriever.queries.boolean import Exact
+from retriever.engines.tantivy_queries import SCHEMA, compiled, filtered
+from retriever.queries.boolean import EVERYTHING, Exact, Query
+from retriever.queries.filters import Filters
 
 REMEMBERED_IDS = 200_000
-REMEMBERED_CHARACTERS = 10_000_000  # of passages, their tokens and records: some 30 MB
-LEAST_SIZE = 500  # characters added to the size of each passage
 
 Found = tuple[float, tantivy.DocAddress]  # a hit's score and address, before its id is read
 
 
 class StoredPassages:
-    """The passages of an open index, with a cache of the last ones read, since hits are read next."""
+    """The passages of an open index; the numbers of the last ones found are kept, as these are read next."""
 
     def __init__(self, searcher: tantivy.Searcher, columns: ForwardColumns, lexicon: Lexicon) -> None:
-        """Start with an empty cache."""
+        """Take the parts of an open index."""
         self._searcher = searcher
         self._columns, self._lexicon = columns, lexicon
-        self._names: dict[int, tuple[str, str]] = {}  # passage_id and doc_id by number
-        self._numbers: dict[str, int] = {}
-        self._passages: dict[str, StoredPassage] = {}
-        self._kept = 0  # characters of the cached passages, tokens and records
-        self._lock = Lock()
+        self._numbers: dict[str, int] = {}  # by passage_id
 
     def hits(self, found: Sequence[Found]) -> list[EngineHit]:
         """Return hits by name, in the order given, with the scores given."""
@@ -45,17 +39,12 @@ class StoredPassages:
 
     def names(self, numbers: Sequence[int]) -> list[tuple[str, str]]:
         """Return passage_id and doc_id of the passages of numbers."""
-        known = self._names
-        missing = {number for number in numbers if number not in known}
-        if missing:
-            read = {number: self._columns.names(number) for number in missing}
-            with self._lock:
-                if len(known) + len(read) > REMEMBERED_IDS:
-                    self._names, self._numbers = {}, {}
-                self._names |= read
-                self._numbers |= {passage_id: number for number, (passage_id, _) in read.items()}
-            known = {**{number: known[number] for number in numbers if number in known}, **read}
-        return [known[number] for number in numbers]
+        names = list(map(self._columns.names, numbers))
+        known = self._numbers if len(self._numbers) < REMEMBERED_IDS else {}
+        # A new dictionary would be copied for each question; other threads only look ids up.
+        known.update((passage_id, number) for number, (passage_id, _) in zip(numbers, names, strict=True))
+        self._numbers = known
+        return names
 
     def numbers(self, passage_ids: Sequence[str]) -> dict[str, int]:
         """Return the numbers of passages in the order given; unknown ids are left out."""
@@ -67,6 +56,12 @@ class StoredPassages:
             read = {self._columns.names(number)[0]: number for number in numbers}
         found = ((name, known.get(name, read.get(name))) for name in passage_ids)
         return {name: number for name, number in found if number is not None}
+
+    def satisfying(self, filters: Filters, most: int, query: Query = EVERYTHING) -> list[str]:
+        """Return the ids of the first passages that match a query and satisfy filters."""
+        narrowed = filtered(compiled(query), filters)
+        found = self._searcher.search(narrowed, max(1, most), count=False, order_by_field="number").hits
+        return [self._columns.names(number)[0] for number, _ in found]
 
     def papers_of(self, query: tantivy.Query) -> set[str]:
         """Return the papers with a passage that matches a query."""
@@ -80,19 +75,13 @@ class StoredPassages:
         numbers = np.array(list(found.values()), np.int64)
         return numbered_rows(tuple(found), self._columns.rows(numbers), self._lexicon)
 
-    def kept(self, passage_ids: Sequence[str]) -> dict[str, StoredPassage]:
-        """Return the cached passages among these ids."""
-        return {name: passage for name in passage_ids if (passage := self._passages.get(name))}
-
     def by_id(self, passage_ids: Sequence[str]) -> dict[str, StoredPassage]:
         """Return the passages of these ids; unknown ids are left out."""
-        found = self.kept(passage_ids)
-        missing = tuple(passage_id for passage_id in passage_ids if passage_id not in found)
-        if missing:
-            addresses = self._addresses(compiled(Exact("passage_id", missing)), len(missing))
-            found |= {passage.passage_id: passage for passage in self._read(addresses)}
-            if lost := [name for name in missing if name not in found and name in self._numbers]:
-                raise ValueError(f"{min(lost)!r} was found, and is not there")
+        wanted = tuple(passage_ids)
+        addresses = self._addresses(compiled(Exact("passage_id", wanted)), len(wanted)) if wanted else []
+        found = {passage.passage_id: passage for passage in self._read(addresses)}
+        if lost := [name for name in wanted if name not in found and name in self._numbers]:
+            raise ValueError(f"{min(lost)!r} was found, and is not there")
         return found
 
     def first_of(self, doc_ids: Sequence[str]) -> dict[str, StoredPassage]:
@@ -125,20 +114,4 @@ class StoredPassages:
         for address, number in zip(addresses, numbers, strict=True):
             passage, layout = passage_of(self._searcher.doc(address))
             tokens = tokens_of_row(self._columns.packed(number), layout, self._lexicon.terms)
-            yield self._keep(replace(passage, tokens=tokens))
-
-    def _keep(self, passage: StoredPassage) -> StoredPassage:
-        size = 2 * len(passage.text) + len(passage.title) + len(passage.record) + LEAST_SIZE
-        with self._lock:
-            if passage.passage_id not in self._passages:
-                self._kept += size
-            if self._kept > REMEMBERED_CHARACTERS:
-                self._passages = {}
-                self._kept = size
-            self._passages[passage.passage_id] = passage
-        return passage
-
-
-def place_of(address: tantivy.DocAddress) -> tuple[int, int]:
-    """Return an address as a key."""
-    return address.segment_ord, address.doc
+            yield replace(passage, tokens=tokens)

@@ -1,37 +1,23 @@
-"""Papers in lists, and references between papers of an index, from its citation graph.
+"""References between papers of an index, from its citation graph.
 
 An index over sources has no citation graph: its papers have no links here.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from base.records import IF_KNOWN, Recordable
+from base.records import Recordable
 from indexer.citation_graph.gathering import labels
 from indexer.citation_graph.graph import ALL, CitationCounts
 from indexer.citation_graph.matching import DUPLICATE, ITSELF
 from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
-from retriever.stages.hits import listed_authors
+from retriever.papers.records import ListedPaper, listed_papers
 
 MOST_CITING = 1_000  # default limit of citing papers for each paper
-
-
-@dataclass(frozen=True, slots=True)
-class ListedPaper(Recordable):
-    """A paper in a list; `score` if the list is ordered by one."""
-
-    doc_id: str
-    title: str
-    year: Annotated[int | None, IF_KNOWN]
-    lang: Annotated[str | None, IF_KNOWN]
-    journal: Annotated[str | None, IF_KNOWN]
-    authors: Annotated[list[str] | None, IF_KNOWN, Field(description="20 at most")]
-    author_count: Annotated[int | None, IF_KNOWN, Field(description="if there are more")]
-    score: Annotated[float | None, IF_KNOWN]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +54,6 @@ def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> PaperL
         cited_by=tuple(found[name] for name in citing[doc_id] if name in found),
         citing_count=of_paper.cited_by,
     )
-
-
-def record_of(first: StoredPassage) -> dict[str, Any]:
-    """Return the record of a paper with its title, from its first passage."""
-    return {"title": first.title, **(first.paper or {})}
-
-
-def listed_paper(first: StoredPassage, score: float | None = None) -> ListedPaper:
-    """Return a paper for lists, from its first passage."""
-    record = record_of(first)
-    few = {"author_count": None, **listed_authors(record)}
-    named = {key: record.get(key) for key in ("year", "lang", "journal")}
-    return ListedPaper(first.doc_id, str(record.get("title", "")), **named, **few, score=score)
-
-
-def listed_papers(
-    index: SearchIndex, doc_ids: Iterable[str], scores: dict[str, float] | None = None
-) -> list[ListedPaper]:
-    """Return papers in the order of the given ids; unknown ids are left out."""
-    wanted, scores = list(dict.fromkeys(doc_ids)), scores or {}
-    found = index.engine.papers(wanted)
-    return [listed_paper(found[doc_id], scores.get(doc_id)) for doc_id in wanted if doc_id in found]
 
 
 def references(index: SearchIndex, doc_ids: Iterable[str], limit: int = ALL) -> dict[str, list[str]]:

@@ -24,7 +24,8 @@ from retriever.engines.ordering import BY_PAPER, first_of_each_paper
 from retriever.engines.term_statistics import term_statistics
 from retriever.errors import BadFilter, UnknownPaper, UnknownPassage
 from retriever.index import SearchIndex
-from retriever.papers.linked import ListedPaper, PaperLinks, linked_papers, listed_papers, record_of
+from retriever.papers.linked import PaperLinks, linked_papers
+from retriever.papers.records import ListedPaper, listed_papers, record_of
 from retriever.queries.boolean import And, Exact, Term, or_query
 from retriever.queries.filters import Filters
 

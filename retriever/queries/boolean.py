@@ -5,7 +5,7 @@ over the matching clauses, and of an And the sum over all clauses. A Not adds no
 only filter.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -89,7 +89,8 @@ class Not:
     clause: "Query"
 
 
-Query: TypeAlias = Term | Phrase | Range | Exact | Or | And | Not
+Leaf: TypeAlias = Term | Phrase | Range | Exact
+Query: TypeAlias = Leaf | Or | And | Not
 EVERYTHING = Not(Or(()))
 
 
@@ -123,24 +124,38 @@ def with_words(query: Query, change: Callable[[Term | Phrase], Query]) -> Query:
             return query
 
 
+def leaves(query: Query, *, negated: bool = True) -> Iterator[Leaf]:
+    """Yield the words, phrases and conditions of a query, those under a Not if `negated`."""
+    match query:
+        case Not(clause=clause):
+            yield from leaves(clause) if negated else ()
+        case Or(clauses=clauses) | And(clauses=clauses):
+            for clause in clauses:
+                yield from leaves(clause, negated=negated)
+        case _:
+            yield query
+
+
+def tokens_of(leaf: Leaf) -> tuple[str, ...]:
+    """Return the tokens that a word or a phrase searches for; a condition has none."""
+    match leaf:
+        case Term(tokens=tokens):
+            return tokens
+        case Phrase(tokens=pattern):
+            return tuple(token for _, token in pattern)
+    return ()
+
+
 def searched_tokens(query: Query) -> dict[str, float]:
     """Return the tokens that a query searches for, each with its highest weight.
 
     Clauses under a Not and filters are left out.
     """
-    match query:
-        case Term(tokens=tokens, weight=weight):
-            return dict.fromkeys(tokens, weight)
-        case Phrase(tokens=tokens, weight=weight):
-            return dict.fromkeys((token for _, token in tokens), weight)
-        case Or(clauses=clauses) | And(clauses=clauses):
-            found: dict[str, float] = {}
-            for clause in clauses:
-                for token, weight in searched_tokens(clause).items():
-                    found[token] = max(weight, found.get(token, 0.0))
-            return found
-        case Range() | Exact() | Not():
-            return {}
+    found: dict[str, float] = {}
+    for leaf in leaves(query, negated=False):
+        if isinstance(leaf, Term | Phrase):
+            found |= {token: max(leaf.weight, found.get(token, 0.0)) for token in tokens_of(leaf)}
+    return found
 
 
 def describe(query: Query) -> str:

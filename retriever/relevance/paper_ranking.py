@@ -23,7 +23,7 @@ from retriever.ranking import COSINE_WEIGHT
 from retriever.request import SearchRequest
 from retriever.search import open_ranking, run_stages
 from retriever.settings import RetrieverSettings
-from retriever.sources import SourceAnswer, SourcePaper
+from retriever.sources import SourceAnswer
 from retriever.sources.engine import SourcesEngine
 from retriever.sources.gathered import SharedModels, index_of_sources
 from retriever.sources.kinds.index import IndexSource
@@ -220,18 +220,13 @@ class QuestionRanking(AsyncExitStack):
             SourceFailed: no source answers.
         """
         ranked = (await self._ask(lambda index: self._rank(index, filters))).scores
-        scores = {paper_id: of_paper.score for paper_id, of_paper in ranked.items()}
         if isinstance(source := self._sources[0].source, IndexSource) and self._gathered is None:
-            given = await ask_sources(self._sources, lambda _: source.papers(list(scores)))
+            given = await ask_sources(self._sources, lambda _: source.papers(list(ranked)))
             papers = given.answers[source.name]
-            found = tuple(
-                SourcePaper(papers[paper_id].paper, score)
-                for paper_id, score in scores.items()
-                if paper_id in papers
-            )
+            found = tuple(papers[paper_id] for paper_id in ranked if paper_id in papers)
             return merge({source.name: SourceAnswer((found,))}, known, several=False), []
         engine = self._engine()
-        return Merged({**engine.found, **known}, (tuple(scores.items()),)), list(engine.notes)
+        return Merged({**engine.found, **known}, (tuple(ranked),)), list(engine.notes)
 
     async def likelihoods(self, filters: Filters, papers: Sequence[MergedPaper]) -> list[float]:
         """Return the probability that each paper is relevant, 0 to 1.

@@ -9,12 +9,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from statistics import fmean
-from tempfile import TemporaryDirectory
 
 from base.errors import ResourceError
-from indexer.analysis import Analyzer, make_analyzer
+from indexer.analysis import Analyzer
 from indexer.analysis.word_roles import SUBJECT_ROLES, roles_of
 from indexer.corpora.papers import Paper
 from indexer.files.schema import StoredPassage
@@ -25,9 +23,8 @@ from retriever.opening.worker_threads import WorkerThreads
 from retriever.queries.boolean import Or, Term
 from retriever.queries.keywords import Keyword, Translation, translations, words_of
 from retriever.relevance.passages import PAPERS, Relevance, leads_of, relevance_by_models
-from retriever.sources import ANALYZER, DECOMPOUND
-from retriever.sources.gathered import SharedModels, general_glossary
-from retriever.sources.pool import Pool
+from retriever.sources.gathered import SharedModels
+from retriever.sources.pool import similarities
 from retriever.strategy import Strategy
 
 MAX_WORDS = 20
@@ -106,18 +103,11 @@ class PaperRelevance:
         """Take the models, which are opened when needed; given models and a given glossary are not closed."""
         self._opened = ExitStack()
         self.models = models or self._opened.enter_context(closing(SharedModels(settings)))
-        self.analyzer = make_analyzer(ANALYZER, DECOMPOUND)
-        self._given = glossary
+        self.analyzer = self.models.analyzer
+        self.glossary = glossary or self.models.glossary
         self.threads = WorkerThreads("finding")
 
     def __enter__(self) -> "PaperRelevance":
-        """Open the general glossary, unless one is given."""
-        if self._given is not None:
-            self.glossary = self._given
-        else:
-            folder = Path(self._opened.enter_context(TemporaryDirectory(prefix="shrag-finding-")))
-            self.glossary = Glossary(general_glossary(folder))
-            self._opened.callback(self.glossary.close)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -186,7 +176,7 @@ class PaperRelevance:
         if failure:
             raise ResourceError(failure)
         ids = [passage.passage_id for passage in passages]
-        found = Pool(vectors=vectors).similarities(asked, ids)
+        found = similarities(asked, vectors)
         cosines = [found.get(passage_id) for passage_id in ids]
         return leads_of(cosines[: len(papers)], fmean(cosine or 0.0 for cosine in cosines[len(papers) :]))
 

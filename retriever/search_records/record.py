@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError, computed_field, create_model
+from pydantic import ValidationError, computed_field
 
 from base.errors import InvalidCall, UnknownPath
 from base.files.regular_files import read_regular
 from base.records import Recordable, adapter
 from base.terminal.output import json_text
-from base.untrusted import read_json
+from base.untrusted import one_line, read_json
 from base.versions import installed_version
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, why_invalid
 from indexer.versions.manifest import Manifest
@@ -27,6 +27,7 @@ from retriever.stages.hits import SearchResult
 from retriever.strategy import Strategy
 
 RECORD_VERSION = 1
+MOST_TITLE_WEIGHT = 10
 MOST_BYTES = 16_000_000  # of a record; one with 1,000 hits has about 200,000
 # Settings of a search by their names in `applied`.
 SETTINGS = {"keyword_count": "keywords"} | {
@@ -37,28 +38,6 @@ RESULT = "strategy", "keywords", "queries", "filtered", "applied", "notes", "lik
 # Keys of the index that affect the hits.
 INDEX_STATE = ("name", "version", "engine", "papers", "passages", "vectors")
 HIT = "rank", "passage_id", "doc_id", "score", "title", "year"
-
-
-# The required keys of a record, by part; a record contains more.
-_Index = create_model("_Index", name=(str, ...), version=(int, ...), fingerprint=(dict[str, str], ...))
-_Applied = create_model(
-    "_Applied", title_weight=(float | None, Field(ge=0, le=10)), strategist=(str | None, ...)
-)
-_Query = create_model("_Query", name=(str, ...), query=(str, ...), hits=(int, ...))
-_Hit = create_model("_Hit", rank=(int, ...), doc_id=(str, ...), title=(str, ""))
-
-
-class _Whole(BaseModel):
-    search_record: Literal[1]
-    date: str
-    shrag: str
-    index: _Index
-    request: dict[str, Any]
-    applied: _Applied
-    strategy: dict[str, Any] | None
-    queries: list[_Query]
-    hits: list[_Hit]
-    filtered: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +103,20 @@ class SearchRecord:
     @classmethod
     def checked(cls, record: Any, source: str) -> "SearchRecord":
         """Check and take a record; InvalidCall, which names the source, if it is incomplete."""
-        if not isinstance(record, dict) or "search_record" not in record:
+        if not isinstance(record, dict) or record.get("search_record") != RECORD_VERSION:
             raise InvalidCall(f"{source} contains no record of a search")
+        loaded = cls(record)
         try:
-            _Whole.model_validate(record, strict=True)
-            loaded = cls(record)
             _check(loaded.request)
             loaded.settings()
+            compare(loaded, loaded)  # reads all that a repetition needs
         except ValidationError as error:
             why = why_invalid(error)
-            raise InvalidCall(f"{source} contains no complete record of a search: {why}") from None
-        return loaded
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            why = one_line(f"{type(error).__name__}: {error}")
+        else:
+            return loaded
+        raise InvalidCall(f"{source} contains no complete record of a search: {why}")
 
     def as_json(self) -> bytes:
         """Return the file of the record."""
@@ -171,6 +153,8 @@ def _check(request: SearchRequest) -> None:
         raise InvalidCall("the record filters by years without a first or a last one")
     if any(not FIRST_YEAR <= year <= LAST_YEAR for year in bounds):
         raise InvalidCall(f"the record filters by years outside {FIRST_YEAR} to {LAST_YEAR}")
+    if not 0 <= (request.title_weight or 0) <= MOST_TITLE_WEIGHT:
+        raise InvalidCall("the record's title weight is not between 0 and 10")
     Strategy.of_person(request.keywords or ()).excluding(request.exclude)
 
 
@@ -238,15 +222,14 @@ def compare(then: SearchRecord, now: SearchRecord) -> Comparison:
 def _changed(then: dict[str, Any], now: dict[str, Any]) -> Iterator[ChangedValue]:
     before, after = ({each["name"]: each["query"] for each in record["queries"]} for record in (then, now))
     old, new = ({name: record["index"].get(name) for name in INDEX_STATE} for record in (then, now))
-    parts: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    if then["shrag"] != now["shrag"]:
+        yield ChangedValue("shrag", then["shrag"], now["shrag"])
+    for part, first, second in (
         ("index", old, new),
         ("fingerprint", then["index"]["fingerprint"], now["index"]["fingerprint"]),
         ("applied", then["applied"], now["applied"]),
         ("query", before, after),
-    ]
-    if then["shrag"] != now["shrag"]:
-        yield ChangedValue("shrag", then["shrag"], now["shrag"])
-    for part, first, second in parts:
+    ):
         for key in dict.fromkeys([*first, *second]):
             if first.get(key) != second.get(key):
                 yield ChangedValue(f"{part} {key}", first.get(key), second.get(key))

@@ -7,7 +7,7 @@ records, so its papers need no index of this project. `merging.py` merges the pa
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from indexer.analysis import Decompound
 from indexer.corpora.papers import Paper
@@ -16,14 +16,14 @@ from retriever.queries.filters import Filters
 
 ANALYZER = "bilingual"  # for the tokens in queries, and for the papers found
 DECOMPOUND: Decompound = "discard"
+LinkKind = Literal["reference", "citing"]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFeatures:
     """The features of a source besides searching; callers work without the missing ones."""
 
-    references: bool = False  # finds the papers that a paper refers to
-    citing: bool = False  # finds the papers that refer to a paper
+    references: bool = False  # finds the papers that a paper refers to, and those that refer to it
     dois: bool = False  # finds papers by their DOIs
     frequencies: bool = False  # counts the papers that contain a word
     citation_counts: bool = False  # counts its own papers that refer to a paper
@@ -31,25 +31,15 @@ class SourceFeatures:
 
 
 @dataclass(frozen=True, slots=True)
-class SourcePaper:
-    """A record of a source; `paper.id` is the source's own id, `paper.source` the source's name.
-
-    `paper.references` are ids of the same source, if it returns them.
-    """
-
-    paper: Paper
-    score: float | None = None  # the source's own score; only comparable within one list
-
-
-@dataclass(frozen=True, slots=True)
 class SourceAnswer:
     """The papers that a source found for each query, best first, and notes for the reader.
 
-    `notes` describe limitations: a missing filter, a shortened query, an answer that broke off. Papers found
-    before are in the lists.
+    A paper's `id` is the source's own, its `source` the source's name; `references` are ids of the same
+    source, if it returns them. `notes` describe limitations: a missing filter, a shortened query, an answer
+    that broke off. Papers found before are in the lists.
     """
 
-    found: tuple[tuple[SourcePaper, ...], ...]
+    found: tuple[tuple[Paper, ...], ...]
     notes: tuple[str, ...] = ()
     requests: int = 0  # number of requests sent
 
@@ -58,7 +48,7 @@ class SourceAnswer:
 class LinkedPapers:
     """The papers at the other end of references, by the id of the requested paper in this source."""
 
-    papers: dict[str, tuple[SourcePaper, ...]] = field(default_factory=dict)
+    papers: dict[str, tuple[Paper, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     requests: int = 0
 
@@ -84,21 +74,17 @@ class Source(Protocol):
         """
         ...
 
-    async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
+    async def papers(self, ids: Sequence[str]) -> dict[str, Paper]:
         """Return records by id; unknown ids are left out."""
         ...
 
-    async def papers_by_doi(self, dois: Sequence[str]) -> dict[str, SourcePaper]:
+    async def papers_by_doi(self, dois: Sequence[str]) -> dict[str, Paper]:
         """Return records by DOI in small letters; unknown ones are left out; empty without the feature."""
         del dois
         return {}
 
-    async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return for each paper at most `limit` papers that it refers to; empty without the feature."""
-        ...
-
-    async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return for each paper at most `limit` papers that refer to it; empty without the feature."""
+    async def linked(self, kind: LinkKind, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return for each paper at most `limit` references, or citing papers; empty without the feature."""
         ...
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:

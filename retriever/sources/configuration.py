@@ -71,7 +71,7 @@ class DeclaredSource:
     def limited(self, source: Source) -> LimitedSource:
         """Return the open source with the time limit of its settings."""
         settings = self.settings
-        return LimitedSource(source, settings.longest_s, settings.kind, settings.description)
+        return LimitedSource(source, settings.timeout_s, settings.kind, settings.description)
 
     def open(self, indexes: IndexerSettings) -> Source:
         """Open it; some errors only appear at the first question."""

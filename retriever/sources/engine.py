@@ -15,7 +15,6 @@ from base.notes import Note
 from indexer.analysis import Analyzer
 from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
-from indexer.forward.lexicon import LexiconBuilder
 from retriever.engines import Engine, EngineHit, NumberedRows
 from retriever.engines.term_statistics import TermStatistics
 from retriever.errors import SourceFailed
@@ -31,7 +30,7 @@ from retriever.sources.merging import (
     search_sources,
     summed_frequencies,
 )
-from retriever.sources.pool import Found, Pool
+from retriever.sources.pool import Pool
 
 T = TypeVar("T")
 Encode = Callable[[Sequence[StoredPassage]], tuple[Mapping[str, Stored], str]]
@@ -43,7 +42,10 @@ NOT_ASKED = Note("no_source_searched")
 
 
 class SourcesEngine(Engine):
-    """Sources as an engine, best for one question; its callers are threads, its sources belong to a loop."""
+    """Sources as an engine, best for one question; its callers are threads, its sources belong to a loop.
+
+    A call waits for the calls before it, whose papers it finds too.
+    """
 
     def __init__(
         self,
@@ -62,25 +64,21 @@ class SourcesEngine(Engine):
             analyzer: for the pool's passages.
             encode: gives vectors of passages by id, and the reason if some are missing; None for no vectors.
         """
-        self._sources = sources
+        self._sources, self._loop = sources, loop
         self._counts, self._total = total > 0, total or ASSUMED_TOTAL
         self._analyzer, self._encode = analyzer, encode
-        self._pool, self._lexicon = Pool(), LexiconBuilder()
+        self._pool, self._lock = Pool(analyzer), RLock()
+        self.found: dict[str, MergedPaper] = {}  # all papers so far, by id
+        self._answers: dict[tuple[Query, Filters], tuple[int, tuple[str, ...]]] = {}  # number requested, ids
         self._counted: dict[str, int] = {}
         self._written: dict[str, str] = {}  # the first written form of each token
         self._absent: set[str] = set()  # ids that no source knows
-        self._gathering, self._loop = RLock(), loop
         self._notes: dict[str, None] = {}
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the reader: sources that failed, filters that they lack."""
         return tuple(self._notes)
-
-    @property
-    def found(self) -> Mapping[str, MergedPaper]:
-        """All papers found so far, by id."""
-        return self._pool.papers
 
     @property
     def passage_count(self) -> int:
@@ -97,19 +95,22 @@ class SourcesEngine(Engine):
         """
         del read, collapse  # each paper comes once anyway
         sent = Filters(filters.years or filters.years_if_known, lang=filters.lang, journal=filters.journal)
-        with self._gathering:
+        with self._lock:
             new: dict[Query, int] = {}
             for query, k in queries:
-                found = self._pool.found.get((query, sent))
-                if looks_for_words(query) and not (found and found.serves(k)):
+                if looks_for_words(query) and not self._is_answered(query, sent, k):
                     new[query] = max(k, new.get(query, 0))
             if new:
                 self._gather(list(new.items()), sent)
-            pool = self._pool
-        asked = [(query, k, pool.found.get((query, sent))) for query, k in queries]
-        tokens = [token for query, _ in queries for token in searched_tokens(query)]
-        statistics = TermStatistics(self._total, self._frequencies(tokens), self.average_length)
-        return pool.search(asked, filters, statistics)
+            asked = [(query, k, self._answers.get((query, sent), (0, None))[1]) for query, k in queries]
+            tokens = [token for query, _ in queries for token in searched_tokens(query)]
+            statistics = TermStatistics(self._total, self._frequencies(tokens), self.average_length)
+            return self._pool.search(asked, filters, statistics)
+
+    def _is_answered(self, query: Query, filters: Filters, k: int) -> bool:
+        """Check whether the sources need not be asked again for k hits of a query."""
+        requested, ids = self._answers.get((query, filters), (0, ()))
+        return requested >= k or len(ids) < requested
 
     def _gather(self, queries: Sequence[tuple[Query, int]], filters: Filters) -> None:
         """Search the sources, and add new papers to the pool."""
@@ -119,26 +120,22 @@ class SourcesEngine(Engine):
             return replace(word, text=self._written.get(word.text, word.text)) if is_token else word
 
         asked = [(with_words(query, as_written), k) for query, k in queries]
-        merged, notes = self._wait(search_sources(self._sources, asked, filters, self._pool.papers))
+        merged, notes = self._wait(search_sources(self._sources, asked, filters, self.found))
         self._notes |= dict.fromkeys(notes)
-        lists = zip(queries, merged.found, strict=True)
-        found = {(query, filters): Found(ranked, k) for (query, k), ranked in lists}
-        self._grow(merged.papers, found)
+        for (query, k), ids in zip(queries, merged.found, strict=True):
+            self._answers[query, filters] = k, ids
+        self.add(merged.papers)
 
-    def _grow(
-        self, papers: Mapping[str, MergedPaper], found: Mapping[tuple[Query, Filters], Found] | None = None
-    ) -> None:
-        """Replace the pool by one with more papers and hits; analyse and encode the new passages."""
-        before = self._pool
-        pool = replace(before, papers=papers, found={**before.found, **(found or {})})
-        new = [merged.record() for paper_id, merged in papers.items() if paper_id not in before.firsts]
-        if new:
-            pool = pool.with_passages(new, self._analyzer, self._lexicon)
-            if self._encode:
-                encoded, failure = self._encode(pool.passages[len(before.passages) :])
+    def add(self, papers: Mapping[str, MergedPaper]) -> None:
+        """Add papers to the pool, and encode their passages; passages already there are unchanged."""
+        with self._lock:
+            new = [merged.record() for paper_id, merged in papers.items() if paper_id not in self.found]
+            self.found |= papers
+            passages = self._pool.add(new) if new else []
+            if passages and self._encode:
+                encoded, failure = self._encode(passages)
                 self._notes |= dict.fromkeys([failure] if failure else [])
-                pool = replace(pool, vectors={**pool.vectors, **encoded})
-        self._pool = pool
+                self._pool.vectors |= encoded
 
     def document_frequencies(self, tokens: Iterable[str], texts: Iterable[str] = ()) -> dict[str, int]:
         """Return the document frequency of each token in the sources that count.
@@ -169,7 +166,8 @@ class SourcesEngine(Engine):
 
     def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
         """Return the rows of passages of the pool; unknown ids are left out."""
-        return self._pool.rows_of(passage_ids)
+        with self._lock:
+            return self._pool.rows(passage_ids)
 
     def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
@@ -179,13 +177,12 @@ class SourcesEngine(Engine):
         Raises:
             SourceFailed: a paper was requested, and no source answers.
         """
-        wanted = dict.fromkeys(doc_ids)
-        with self._gathering:
-            if unknown := wanted.keys() - self._pool.papers.keys() - self._absent:
+        wanted, pool = dict.fromkeys(doc_ids), self._pool
+        with self._lock:
+            if unknown := wanted.keys() - self.found.keys() - self._absent:
                 self._fetch(sorted(unknown))
-        pool = self._pool
-        passages = {name: pool.passages[pool.by_id[name]] for name in passage_ids if name in pool.by_id}
-        return passages, {doc_id: pool.firsts[doc_id] for doc_id in wanted if doc_id in pool.firsts}
+            passages = {name: pool.passages[name] for name in passage_ids if name in pool.passages}
+            return passages, {doc_id: pool.firsts[doc_id] for doc_id in wanted if doc_id in pool.firsts}
 
     def _fetch(self, doc_ids: Sequence[str]) -> None:
         """Request papers by id from the sources, and add them to the pool."""
@@ -198,19 +195,13 @@ class SourcesEngine(Engine):
 
         given = self._wait(ask_sources(self._sources, of_source))
         self._notes |= dict.fromkeys(given.failures)
-        merged = merge(given.answers, self._pool.papers, several=several)
-        self._grow(merged.papers)
-        self._absent |= set(doc_ids) - merged.papers.keys()
-
-    def add(self, papers: Mapping[str, MergedPaper]) -> None:
-        """Add papers with known records to the pool; papers already there are unchanged."""
-        with self._gathering:
-            if papers.keys() - self._pool.papers.keys():
-                self._grow({**papers, **self._pool.papers})
+        self.add(merge(given.answers, self.found, several=several).papers)
+        self._absent |= set(doc_ids) - self.found.keys()
 
     def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count the passages of the pool that each query matches."""
-        return self._pool.counts(asked)
+        with self._lock:
+            return self._pool.counts(asked)
 
     def doc_ids(self, queries: Sequence[Query]) -> list[set[str]]:
         """Raise NotImplementedError: sources cannot list their papers."""
@@ -220,13 +211,10 @@ class SourcesEngine(Engine):
         """Raise SourceFailed: the papers found are too few to count."""
         raise SourceFailed("papers of sources are not counted by their fields")
 
-    def explain(self, *_: object) -> NoReturn:
-        """Raise SourceFailed: the sources score by themselves."""
-        raise SourceFailed("scores of sources are not explained")
-
     def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosines of a vector with passages of the pool; skips passages without a vector."""
-        return self._pool.similarities(vector, passage_ids)
+        with self._lock:
+            return self._pool.similarities(vector, passage_ids)
 
     def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
         """Return the vectors of passages of the pool."""
@@ -234,12 +222,11 @@ class SourcesEngine(Engine):
         return {passage_id: known[passage_id] for passage_id in passage_ids if passage_id in known}
 
     def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
-        """Return the nearest passages of the pool, after the running queries have been answered."""
-        with self._gathering:
-            pool = self._pool
-        if not pool.found:
-            self._notes[NOT_ASKED] = None
-        return pool.nearest(vector, k, filters)
+        """Return the nearest passages of the pool."""
+        with self._lock:
+            if not self._answers:
+                self._notes[NOT_ASKED] = None
+            return self._pool.nearest(vector, k, filters)
 
     def _wait(self, request: Coroutine[Any, Any, T]) -> T:
         """Return the answer of the sources, or end with the caller of this search."""

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 
 from base.errors import ResourceError
 from base.files.base_directories import base_directory
@@ -40,32 +41,30 @@ from retriever.sources.merging import LimitedSource, summed_frequencies
 MOST_VECTORS = 20_000  # that are kept, 80 MB of 1,024 numbers
 
 
-def general_glossary(otherwise: Path) -> Path:
-    """Return the file of the general glossary for the analysis of sources, building it if it is missing.
-
-    It is kept in the user's cache folder. If that is not writable, it is built in the folder `otherwise`.
-    """
-    terms = hashlib.sha256(GENERAL.read_bytes()).hexdigest()
-    schema = hashlib.sha256(GLOSSARY_SCHEMA.encode()).hexdigest()
-    made_of = sum_of({**lexical_fingerprint(ANALYZER, DECOMPOUND), "terms": terms, "schema": schema})
-    name = f"general-glossary-{made_of[:16]}.sqlite"
-    with suppress(OSError, ValueError, IndexNotWritten):
-        folder = base_directory("XDG_CACHE_HOME", "~/.cache") / "shrag"
-        folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / name).exists():  # it is written as a whole
-            write_glossary(folder / name, GivenPairs().pairs(ANALYZER, DECOMPOUND, None)[1])
-        return folder / name
-    write_glossary(otherwise / name, GivenPairs().pairs(ANALYZER, DECOMPOUND, None)[1])
-    return otherwise / name
-
-
 class SharedModels(Models):
-    """Resources shared by indexes over sources: models of the settings, vectors of passages, synonyms."""
+    """Resources shared by indexes over sources: models of the settings, glossary, vectors, synonyms."""
 
     def __init__(self, settings: IndexerSettings, synonyms: Path | None = None) -> None:
         super().__init__(settings)
-        self.synonyms = synonyms
+        self._opened, self._opening = ExitStack(), Lock()
+        self._glossary: Glossary | None = None
         self._known: dict[bytes, Stored] = {}  # vectors by the hash of the text
+        self.analyzer = make_analyzer(ANALYZER, DECOMPOUND)
+        self.synonyms = read_synonyms(synonyms, self.analyzer) if synonyms else None
+
+    @property
+    def glossary(self) -> Glossary:
+        """The general glossary, in the analysis of sources."""
+        with self._opening:
+            if self._glossary is None:
+                folder = Path(self._opened.enter_context(TemporaryDirectory(prefix="shrag-sources-")))
+                self._glossary = self._opened.enter_context(Glossary(_general_glossary(folder)))
+        return self._glossary
+
+    def close(self) -> None:
+        """Close the models and the glossary."""
+        with self._opened:
+            super().close()
 
     def fingerprint(self) -> VectorFingerprint | None:
         """Return the fingerprint of the encoder, None without one; ResourceError if it cannot be used."""
@@ -85,22 +84,36 @@ class SharedModels(Models):
         missing = {key: texts[name] for name, key in keys.items() if key not in self._known}
         known, failure = self._known, ""
 
-        def encode(encoder: Encoder) -> dict[bytes, Stored] | ResourceError:
-            try:
-                encoded = encoder.encode_passages(list(missing.values()))
-            except ResourceError as error:  # questions can still be encoded
-                return error
+        def encode(encoder: Encoder) -> dict[bytes, Stored]:
+            encoded = encoder.encode_passages(list(missing.values()))
             return dict(zip(missing, to_storage(encoded, fingerprint.storage), strict=True))
 
         try:
             new = (self.encoder.run(encode) or {}) if missing else {}
         except ResourceError as error:
-            new = error
-        if isinstance(new, ResourceError):
-            new, failure = {}, f"passages were not encoded: {one_line(str(new))}"
+            new, failure = {}, f"passages were not encoded: {one_line(str(error))}"
         self._known = {**({} if len(known) + len(new) > MOST_VECTORS else known), **new}
         known = known | new
         return {name: known[key] for name, key in keys.items() if key in known}, failure
+
+
+def _general_glossary(otherwise: Path) -> Path:
+    """Return the file of the general glossary for the analysis of sources, building it if it is missing.
+
+    It is kept in the user's cache folder. If that is not writable, it is built in the folder `otherwise`.
+    """
+    terms = hashlib.sha256(GENERAL.read_bytes()).hexdigest()
+    schema = hashlib.sha256(GLOSSARY_SCHEMA.encode()).hexdigest()
+    made_of = sum_of({**lexical_fingerprint(ANALYZER, DECOMPOUND), "terms": terms, "schema": schema})
+    name = f"general-glossary-{made_of[:16]}.sqlite"
+    with suppress(OSError, ValueError, IndexNotWritten):
+        folder = base_directory("XDG_CACHE_HOME", "~/.cache") / "shrag"
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / name).exists():  # it is written as a whole
+            write_glossary(folder / name, GivenPairs().pairs(ANALYZER, DECOMPOUND, None)[1])
+        return folder / name
+    write_glossary(otherwise / name, GivenPairs().pairs(ANALYZER, DECOMPOUND, None)[1])
+    return otherwise / name
 
 
 @asynccontextmanager
@@ -144,38 +157,27 @@ async def index_of_sources(
     Words are analysed for both languages. Passages are encoded if an encoder is configured. The glossary is
     the general one.
     """
-    with ExitStack() as opened:
-        folder = Path(opened.enter_context(TemporaryDirectory(prefix="shrag-sources-")))
-        analyzer = make_analyzer(ANALYZER, DECOMPOUND)
-        glossary_path = await asyncio.to_thread(general_glossary, folder)
-        alike = await asyncio.to_thread(read_synonyms, models.synonyms, analyzer) if models.synonyms else None
-        fingerprint, failure = None, ""
-        try:
-            fingerprint = await asyncio.to_thread(models.fingerprint)
-        except ResourceError as error:
-            failure = str(error)
-        total = 0
-        with suppress(SourceFailed):  # the search reports it
-            _, total = await summed_frequencies(sources, ())
-        engine = SourcesEngine(
-            sources,
-            loop=asyncio.get_running_loop(),
-            total=total,
-            analyzer=analyzer,
-            encode=partial(models.encoded, fingerprint=fingerprint) if fingerprint else None,
-        )
-        glossary = opened.enter_context(Glossary(glossary_path))
-        index = SearchIndex(
-            Pointer(0, "sources"),
-            _manifest(sources, fingerprint),
-            engine,
-            analyzer,
-            glossary,
-            alike,
-            models,
-            opened.pop_all(),
-        )
-        index.notes = (failure,) if failure else ()
+    glossary = await asyncio.to_thread(lambda: models.glossary)
+    fingerprint, notes = None, tuple[str, ...]()
+    try:
+        fingerprint = await asyncio.to_thread(models.fingerprint)
+    except ResourceError as error:
+        notes = (str(error),)
+    total = 0
+    with suppress(SourceFailed):  # the search reports it
+        _, total = await summed_frequencies(sources, ())
+    engine = SourcesEngine(
+        sources,
+        loop=asyncio.get_running_loop(),
+        total=total,
+        analyzer=models.analyzer,
+        encode=partial(models.encoded, fingerprint=fingerprint) if fingerprint else None,
+    )
+    pointer, manifest = Pointer(0, "sources"), _manifest(sources, fingerprint)
+    index = SearchIndex(
+        pointer, manifest, engine, models.analyzer, glossary, models.synonyms, models, ExitStack()
+    )
+    index.notes = notes
     try:
         yield index
     finally:

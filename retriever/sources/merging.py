@@ -76,10 +76,10 @@ class MergedPaper:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Papers by id, and the hits of each query: (id, score), best first."""
+    """Papers by id, and the ids of the papers that each query found, best first."""
 
     papers: Mapping[str, MergedPaper] = field(default_factory=dict)
-    found: tuple[tuple[tuple[str, float], ...], ...] = ()
+    found: tuple[tuple[str, ...], ...] = ()
 
 
 async def ask_sources(
@@ -194,20 +194,16 @@ def merge(answers: Mapping[str, SourceAnswer], known: Mapping[str, MergedPaper],
 
     for paper_id in known:
         note(paper_id)
-    lists = defaultdict[int, list[list[tuple[str, float]]]](list)  # of each query, one per source
+    lists = defaultdict[int, list[list[str]]](list)  # of each query, one per source
     for name, answer in answers.items():
         for place, found in enumerate(answer.found):
-            ranked: dict[str, float] = {}
-            for rank, each in enumerate(found, 1):
-                identity = name, each.paper.id
+            for paper in found:
+                identity = name, paper.id
                 if identity not in by_id:
-                    by_id[identity] = added(identity, each.paper)
-                ranked.setdefault(by_id[identity], 1 / rank if each.score is None else each.score)
-            lists[place].append(list(ranked.items()))
+                    by_id[identity] = added(identity, paper)
+            lists[place].append(list(dict.fromkeys(by_id[name, paper.id] for paper in found)))
     fused = (
-        tuple(reciprocal_rank_fusion([[paper_id for paper_id, _ in ranked] for ranked in of]))
-        if len(of) > 1
-        else tuple(of[0])
+        tuple(each.item for each in reciprocal_rank_fusion(of)) if len(of) > 1 else tuple(of[0])
         for _, of in sorted(lists.items())
     )
     return Merged(papers, tuple(fused))

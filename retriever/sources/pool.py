@@ -1,8 +1,7 @@
 """The papers that sources found for a question: searched in memory, with rows as in the forward index."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,74 +17,58 @@ from indexer.files.stored import stored_passages
 from indexer.forward.building import packed_row
 from indexer.forward.lexicon import Lexicon, LexiconBuilder, TokenCounts, lexicon_bytes
 from indexer.forward.rows import PassageRows
-from retriever.engines import EngineHit, NumberedRows, no_rows, numbered_rows
-from retriever.engines.explaining import leaves
+from retriever.engines import EngineHit, NumberedRows, numbered_rows
 from retriever.engines.ordering import BY_PAPER, SCORE_DECIMALS, by_score, first_of_each_paper, rounded_cosine
 from retriever.engines.term_statistics import TermStatistics
 from retriever.formula import Scores, TokenPlaces, bm25
-from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Query, Range, Term, leaves
 from retriever.queries.filters import Filters
-from retriever.sources.merging import MergedPaper
 
-Sent = tuple[Query, Filters]
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The hits of a query in the sources: (id, score), and the number requested."""
-
-    ranked: tuple[tuple[str, float], ...]
-    k: int
-
-    def serves(self, k: int) -> bool:
-        """Check whether the sources need not be asked again for k hits."""
-        return self.k >= k or len(self.ranked) < self.k
-
-
-@dataclass(frozen=True)  # without slots, for cached properties
 class Pool:
-    """The papers and hits received so far, with the passages and their rows and vectors."""
+    """The passages of papers; vectors are added by the caller."""
 
-    papers: Mapping[str, MergedPaper] = field(default_factory=dict)
-    found: Mapping[Sent, Found] = field(default_factory=dict)
-    passages: tuple[StoredPassage, ...] = ()
-    read: NumberedRows = field(default_factory=no_rows)
-    vectors: Mapping[str, Stored] = field(default_factory=dict)  # by passage_id
+    def __init__(self, analyzer: Analyzer) -> None:
+        """Hold no passages yet."""
+        self._analyzer = analyzer
+        self._terms, self._counts = LexiconBuilder(), TokenCounts()
+        self._lexicon = Lexicon(lexicon_bytes([], self._counts))
+        self.passages: dict[str, StoredPassage] = {}  # by passage_id, in the order of addition
+        self.firsts: dict[str, StoredPassage] = {}  # the first passage of each paper, by doc_id
+        self.vectors: dict[str, Stored] = {}  # by passage_id
 
-    def with_passages(self, papers: Iterable[Paper], analyzer: Analyzer, lexicon: LexiconBuilder) -> "Pool":
-        """Return the pool with the passages of more papers, whose terms are numbered in the lexicon."""
-        passages, counts = [*self.passages], TokenCounts()
+    def add(self, papers: Iterable[Paper]) -> list[StoredPassage]:
+        """Analyse the passages of new papers, number their terms, and return them."""
+        new = []
         for passage in (passage for paper in papers for passage in stored_passages(paper, "paper")):
-            analysed = AnalysedPassage.of(passage.title, passage.text, passage.title2, analyzer)
-            row = packed_row(passage, analysed, lexicon)
-            passages.append(replace(passage, tokens=analysed.tokens, row=row))
-        for passage in passages:
-            counts.add(passage.row)
-        known = Lexicon(lexicon_bytes(lexicon.terms, counts))
-        return replace(self, passages=tuple(passages), read=_rows(passages, known))
+            analysed = AnalysedPassage.of(passage.title, passage.text, passage.title2, self._analyzer)
+            row = packed_row(passage, analysed, self._terms)
+            self._counts.add(row)
+            new.append(replace(passage, tokens=analysed.tokens, row=row))
+        self._lexicon = Lexicon(lexicon_bytes(self._terms.terms, self._counts))
+        for passage in new:
+            self.passages[passage.passage_id] = passage
+            self.firsts.setdefault(passage.doc_id, passage)
+        return new
 
-    @cached_property
-    def by_id(self) -> Mapping[str, int]:
-        """The place of each passage."""
-        return {passage.passage_id: place for place, passage in enumerate(self.passages)}
-
-    @cached_property
-    def firsts(self) -> Mapping[str, StoredPassage]:
-        """The first passage of each paper."""
-        return {passage.doc_id: passage for passage in reversed(self.passages)}
-
-    def rows_of(self, passage_ids: Sequence[str]) -> NumberedRows:
+    def rows(self, passage_ids: Iterable[str]) -> NumberedRows:
         """Return the rows of passages; unknown ids are left out."""
-        known = [self.passages[self.by_id[name]] for name in passage_ids if name in self.by_id]
-        return _rows(known, self.read.lexicon)
+        known = [name for name in passage_ids if name in self.passages]
+        rows = PassageRows.of([self.passages[name].row for name in known])
+        return numbered_rows(tuple(known), rows, self._lexicon)
 
     def search(
-        self, queries: Sequence[tuple[Query, int, Found | None]], filters: Filters, statistics: TermStatistics
+        self,
+        queries: Sequence[tuple[Query, int, Sequence[str] | None]],
+        filters: Filters,
+        statistics: TermStatistics,
     ) -> list[list[EngineHit]]:
         """Return at most k papers for each query, by their best passages under the filters.
 
-        The papers of a sent query keep the order of the sources, also if their passages lack its words.
+        A query that was sent to the sources has the ids of the papers that they found. These keep their
+        order, also if their passages lack the words; their scores are the reciprocals of their ranks.
         """
         matching = Matching(self, [query for query, _, _ in queries], statistics)
         allowed = matching.allowed(filters)
@@ -95,37 +78,42 @@ class Pool:
             hits = first_of_each_paper(self._hits(matched & allowed, scores), BY_PAPER)
             if found is not None:
                 best = {hit.doc_id: hit for hit in reversed([*hits, *self._hits(allowed, scores * matched)])}
-                ranked = ((best.get(doc_id), score) for doc_id, score in found.ranked)
+                ranked = ((best.get(doc_id), 1 / rank) for rank, doc_id in enumerate(found, 1))
                 hits = [hit._replace(score=round(score, SCORE_DECIMALS)) for hit, score in ranked if hit]
             answers.append(hits[:k])
         return answers
 
     def _hits(self, chosen: Mask, scores: Scores) -> list[EngineHit]:
-        rows = ((self.passages[row], float(scores[row])) for row in np.flatnonzero(chosen).tolist())
+        passages = list(self.passages.values())
+        rows = ((passages[row], float(scores[row])) for row in np.flatnonzero(chosen).tolist())
         return by_score(
             EngineHit(of.passage_id, of.doc_id, round(score, SCORE_DECIMALS)) for of, score in rows
         )
 
-    def counts(self, asked: Sequence[Sent]) -> list[int]:
+    def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count the passages that each query matches under its filters."""
         matching = Matching(self, [query for query, _ in asked], TermStatistics(len(self.passages)))
         return [int((matching.of(query)[0] & matching.allowed(filters)).sum()) for query, filters in asked]
 
     def similarities(self, vector: Stored, passage_ids: Iterable[str]) -> dict[str, float]:
         """Return the cosines of a vector with passages; skips passages without a vector."""
-        ids = [passage_id for passage_id in passage_ids if passage_id in self.vectors]
-        if not ids:
-            return {}
-        rows: Stored = np.stack([self.vectors[passage_id] for passage_id in ids])  # type: ignore[assignment]
-        return dict(zip(ids, map(rounded_cosine, cosines(rows, vector).tolist()), strict=True))
+        known = {name: self.vectors[name] for name in passage_ids if name in self.vectors}
+        return similarities(vector, known)
 
     def nearest(self, vector: Stored, k: int, filters: Filters) -> list[EngineHit]:
         """Return the k nearest passages under the filters, by cosine, then passage_id."""
-        matching = Matching(self, [], TermStatistics(len(self.passages)))
-        allowed = [self.passages[row] for row in np.flatnonzero(matching.allowed(filters)).tolist()]
-        found = self.similarities(vector, [passage.passage_id for passage in allowed])
-        kept = ((one.passage_id, one.doc_id) for one in allowed if one.passage_id in found)
-        return by_score(EngineHit(*names, found[names[0]]) for names in kept)[:k]
+        allowed = Matching(self, [], TermStatistics(len(self.passages))).allowed(filters)
+        ids = [name for name, is_allowed in zip(self.passages, allowed.tolist(), strict=True) if is_allowed]
+        found = self.similarities(vector, ids)
+        return by_score(EngineHit(name, self.passages[name].doc_id, found[name]) for name in found)[:k]
+
+
+def similarities(vector: Stored, vectors: Mapping[str, Stored]) -> dict[str, float]:
+    """Return the cosine of a vector with each of several."""
+    if not vectors:
+        return {}
+    rows: Stored = np.stack(list(vectors.values()))  # type: ignore[assignment]
+    return dict(zip(vectors, map(rounded_cosine, cosines(rows, vector).tolist()), strict=True))
 
 
 class Matching:
@@ -133,8 +121,9 @@ class Matching:
 
     def __init__(self, pool: Pool, queries: Iterable[Query], statistics: TermStatistics) -> None:
         words = [leaf for query in queries for leaf in leaves(query) if isinstance(leaf, Term | Phrase)]
-        self._passages = pool.passages
-        self._places = TokenPlaces.of(pool.read, [token for word in words for token in _tokens(word)])
+        self._passages = list(pool.passages.values())
+        read = pool.rows(pool.passages)
+        self._places = TokenPlaces.of(read, [token for word in words for token in _tokens(word)])
         self._scores = bm25(self._places, statistics)
 
     def allowed(self, filters: Filters) -> Mask:
@@ -185,11 +174,6 @@ class Matching:
         for others in unwanted:
             matched = matched & others
         return matched, sum((scores for _, scores in wanted), np.zeros(len(self._passages))) * matched
-
-
-def _rows(passages: Sequence[StoredPassage], lexicon: Lexicon) -> NumberedRows:
-    ids, rows = [passage.passage_id for passage in passages], [passage.row for passage in passages]
-    return numbered_rows(tuple(ids), PassageRows.of(rows), lexicon)
 
 
 def _tokens(word: Term | Phrase) -> Sequence[str]:

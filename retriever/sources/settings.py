@@ -41,11 +41,6 @@ class SourceSettings(BaseModel):
     )
     timeout_s: SearchSeconds = 20
 
-    @property
-    def longest_s(self) -> float:
-        """Time limit of one call with all its requests, in seconds."""
-        return self.timeout_s
-
 
 class WebSettings(SourceSettings):
     """A service on the network: its address, the operator's contact, and its rate limit."""

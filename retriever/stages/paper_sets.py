@@ -5,7 +5,7 @@ for the passages of these papers that contain one of the words. A condition besi
 for passages, one within brackets for papers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from indexer.forward.lexicon import Lexicon
 from retriever.engines import Engine
@@ -17,14 +17,13 @@ from retriever.queries.boolean import (
     Or,
     Phrase,
     Query,
-    Range,
     Term,
+    leaves,
     searched_tokens,
 )
 
 NOWHERE = Or(())
 FEW_PAPERS = 10_000  # among these the next words are looked up, instead of all their papers
-Leaf = Term | Phrase | Range | Exact
 Papers = set[str]
 
 
@@ -36,7 +35,7 @@ def query_for_papers(index: SearchIndex, query: Query) -> Query:
     """
     manifest, lexicon = index.manifest, index.engine.lexicon
     clauses = query.clauses if isinstance(query, And) else (query,)
-    words = [clause for clause in clauses if any(isinstance(leaf, Term | Phrase) for leaf in _leaves(clause))]
+    words = [clause for clause in clauses if any(isinstance(leaf, Term | Phrase) for leaf in leaves(clause))]
     joins = len(words) > 1 or any(map(_joins_words, words))
     single = manifest.unit == "passage" or manifest.papers == manifest.passages
     if not joins or single or lexicon is None:
@@ -50,7 +49,7 @@ def query_for_papers(index: SearchIndex, query: Query) -> Query:
     found = sets.of(And(tuple(words)))
     if not found:
         return NOWHERE
-    matching = dict.fromkeys(leaf for clause in wanted for leaf in _leaves(clause, negated=False))
+    matching = dict.fromkeys(leaf for clause in wanted for leaf in leaves(clause, negated=False))
     return And((Or(tuple(matching)), *conditions, _papers(found)))
 
 
@@ -65,18 +64,6 @@ def _joins_words(clause: Query) -> bool:
         case And() | Not():
             return True
     return False
-
-
-def _leaves(query: Query, *, negated: bool = True) -> Iterator[Leaf]:
-    """Yield the words, phrases and conditions of a query, including its negations if wanted."""
-    match query:
-        case Not(clause=clause):
-            yield from _leaves(clause) if negated else ()
-        case Or(clauses=clauses) | And(clauses=clauses):
-            for clause in clauses:
-                yield from _leaves(clause, negated=negated)
-        case _:
-            yield query
 
 
 class _PaperSets:

@@ -5,15 +5,14 @@ example as it is.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from typing import Literal
 from weakref import WeakKeyDictionary
 
 from indexer.corpora.papers import language_of
-from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
-from retriever.queries.boolean import EVERYTHING, Exact, Query, Range
+from retriever.queries.boolean import EVERYTHING, And, Exact, Query, Range
 from retriever.queries.filters import Filters
 
 InterfaceLanguage = Literal["ko", "en"]
@@ -28,13 +27,12 @@ FORMS: Mapping[InterfaceLanguage, tuple[str, str, str]] = {
 }
 # A corpus is often sorted by subject, so its first papers alone would give a single subject.
 YEARS = (2024, 2021, 2018, 2015, 2010)
-FIRST, OF_A_YEAR = 30, 10
+OF_A_QUERY = 10
 QUESTIONS = 3
 FEWEST_LETTERS, LONGEST_TOPIC = 2, 80  # characters
 LONGEST_IN_QUESTION = 4  # words of a topic that fits into a question
 SHORT_WORD = 4  # letters of an English word that different subjects share, like with
 SHORT_TITLE = 2  # words; such a title is often too general
-LONGEST_TITLE = 1_000  # characters
 SUBTITLE = re.compile(r" ?[:：—–] .*| - .*| ?[(\[（].*")
 
 _OF_INDEX: WeakKeyDictionary[SearchIndex, dict[InterfaceLanguage, tuple[str, ...]]] = WeakKeyDictionary()
@@ -50,52 +48,33 @@ def example_questions(index: SearchIndex, language: InterfaceLanguage) -> tuple[
     if language not in known:
         # The title of an article may be one word.
         short = SHORT_TITLE if index.manifest.unit == "paper" else 0
-        topics = [_topic_of(paper.title) for paper in _sample(index, language)]
+        topics = [_topic_of(title) for title in _titles(index, language)]
         topics.sort(key=lambda topic: (len(topic.split()) <= short, not topic.endswith("?")))
         known[language] = tuple(map(_example, _distinct(topics), range(QUESTIONS)))
     return known[language]
 
 
-def _example(topic: str, place: int) -> str:
-    """Return a short topic in a question, a longer one as it is."""
-    words = topic.split()
-    if topic.endswith("?") or len(words) > LONGEST_IN_QUESTION:
-        return topic
-    sentence_case = all(word.islower() for word in words[1:]) and words[0][1:].islower()
-    form = FORMS["ko" if language_of(topic) == "ko" else "en"][place]
-    return form.format(topic[:1].lower() + topic[1:] if sentence_case and len(words) > 1 else topic)
-
-
-def _sample(index: SearchIndex, language: InterfaceLanguage) -> list[StoredPassage]:
-    """Return the passages with the first ids of each of some years, in turn; of all years if too few fit.
-
-    The selection is made here, because filtering in the engine takes several times as long.
-    """
-    of_years = _first(index, [Range(year, year) for year in YEARS], OF_A_YEAR)
-    usable = [passage for passage in of_years if passage.lang == language]
-    if len(usable) < QUESTIONS:
-        usable += _first(index, [Exact("lang", (language,))], FIRST)
-    if len(usable) < QUESTIONS:
-        usable += of_years or _first(index, [EVERYTHING], FIRST)
-    return usable
-
-
-def _first(index: SearchIndex, queries: Sequence[Query], k: int) -> list[StoredPassage]:
-    found = index.engine.search([(query, k) for query in queries], filters=Filters(), collapse=True)
-    names = ([hit.passage_id for hit in hits] for hits in found)
-    wanted = [name for in_turn in zip_longest(*names) for name in in_turn if name]
-    stored = index.engine.passages(wanted)
-    return [stored[name] for name in wanted if not stored[name].incomplete]
+def _titles(index: SearchIndex, language: InterfaceLanguage) -> list[str]:
+    """Return the titles of the first papers of some years in turn; of all years or languages if few fit."""
+    own = Exact("lang", (language,))
+    of_years: list[Query] = [And((Range(year, year), own)) for year in YEARS]
+    queries = [(query, OF_A_QUERY) for query in (*of_years, own, EVERYTHING)]
+    *found, in_language, others = index.engine.search(queries, filters=Filters(), collapse=True)
+    names = [hit.passage_id for in_turn in zip_longest(*found) for hit in in_turn if hit]
+    names += [hit.passage_id for hit in in_language]
+    names += [] if len(names) > QUESTIONS else [hit.passage_id for hit in others]
+    stored = index.engine.passages(names)
+    return [stored[name].title for name in dict.fromkeys(names) if not stored[name].incomplete]
 
 
 def _topic_of(title: str) -> str:
     """Return a title without its subtitle; "" if it is too long, or states no topic."""
-    words = " ".join(title.split())[:LONGEST_TITLE]
+    words = " ".join(title.split())
     topic = words if words.endswith("?") else SUBTITLE.sub("", words).rstrip(" .!…")
     return topic if sum(map(str.isalpha, topic)) >= FEWEST_LETTERS and len(topic) <= LONGEST_TOPIC else ""
 
 
-def _distinct(topics: Sequence[str]) -> list[str]:
+def _distinct(topics: Iterable[str]) -> list[str]:
     """Return the topics that share no word with an earlier one, except short English words."""
     seen: set[str] = set()
     kept = []
@@ -105,3 +84,13 @@ def _distinct(topics: Sequence[str]) -> list[str]:
             kept.append(topic)
             seen |= words | {topic.casefold()}
     return kept
+
+
+def _example(topic: str, place: int) -> str:
+    """Return a short topic in a question, a longer one as it is."""
+    words = topic.split()
+    if topic.endswith("?") or len(words) > LONGEST_IN_QUESTION:
+        return topic
+    form = FORMS["ko" if language_of(topic) == "ko" else "en"][place]
+    is_capitalised = len(words) > 1 and words[0][1:].islower() and words[1].islower()
+    return form.format(topic[:1].lower() + topic[1:] if is_capitalised else topic)

@@ -1,8 +1,7 @@
 """The caller of a request, and the facts recorded about the call."""
 
 import math
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -110,7 +109,6 @@ class Visit:
     is_unmetered: bool = False  # no rate applies
     open_call: ExitStack = field(default_factory=ExitStack)  # closed at the end of the response
     ends_at: float = math.inf  # deadline, on the event loop's clock
-    waiting_elsewhere: Callable[[], AbstractContextManager[None]] = nullcontext  # lends its slot
     counts: dict[str, int] = field(default_factory=dict)
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
 

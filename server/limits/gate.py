@@ -19,8 +19,7 @@ from base.cores import usable_cores
 from base.logs import get_logger
 from server.access.callers import Visit, visit_of
 from server.errors import QuotaUsed, Stopping, TooManyOpen, TooOften, TooSlow
-from server.limits.rates import DAY_S, Buckets, DailyUse, Rate
-from server.limits.work_queue import WorkQueue
+from server.limits.counting import DAY_S, Buckets, DailyUse, Rate, Slots
 from server.monitoring import metrics
 from server.settings import Role, ServerSettings
 from server.stopping import STOPPING
@@ -60,7 +59,10 @@ class Gate:
             "read": searches * READS_BY_SEARCH,
             "ask": settings.asks_at_once or asks,
         }
-        self.queues = {work: WorkQueue(work, most, most * settings.waiting) for work, most in slots.items()}
+        self.slots = {work: Slots(work, most, most * settings.waiting) for work, most in slots.items()}
+        if settings.sources:  # a source that hangs takes no slot from searches of indexes
+            at_once = settings.sources_at_once or _cores(settings) * QUESTIONS_TO_SOURCES
+            self.slots["sources"] = Slots("sources", at_once, 0)
         self.buckets = Buckets()
         self.days = DailyUse()
         self._settings, self._stopping = settings, stopping
@@ -102,15 +104,18 @@ class Gate:
         visit.caller.require(ROLE_FOR.get(work, "reader"))
         if work in ROLE_FOR:
             return
-        self.queues[work].check(visit.caller.counted_as)
+        self.slots[work].check(visit.caller.counted_as)
         self._charge_rate(visit, work)
         if not self._settings.report_only:
             self._check_day(visit, work)
 
     @asynccontextmanager
-    async def admit(self, request: Request, work: Work, *, is_stream: bool = False) -> AsyncIterator[None]:
+    async def admit(
+        self, request: Request, work: Work, *, is_stream: bool = False, asks_sources: bool = False
+    ) -> AsyncIterator[None]:
         """Wait for a slot, and hold it during the work, which is cancelled when the reader leaves.
 
+        Work that waits for sources has slots of its own, without a queue.
         A stream ends by itself at its time limit and when the server stops; this method ends it if the reader
         does not take the end.
 
@@ -130,12 +135,12 @@ class Gate:
         if visit.charged != work:
             self._charge_rate(visit, work)
         visit.charged = ""  # a second piece of work is counted separately
-        queue, caller, loop = self.queues[work], visit.caller.counted_as, asyncio.get_running_loop()
+        slots = self.slots.get("sources" if asks_sources else work, self.slots[work])
+        caller, loop = visit.caller.counted_as, asyncio.get_running_loop()
         seconds = self._settings.ask_s if work == "ask" else self._settings.search_s
         grace_s = TAKEN_WITHIN_S * is_stream
-        async with self._ending_early(request, TooSlow(seconds), grace_s) as limit, queue.slot(caller):
+        async with self._ending_early(request, TooSlow(seconds), grace_s) as limit, slots.slot(caller):
             self._count_day(visit, work)
-            visit.waiting_elsewhere = partial(queue.lent, caller)
             visit.ends_at = loop.time() + seconds
             if limit.when() is None:  # not yet ending early
                 limit.reschedule(visit.ends_at + grace_s)
@@ -235,14 +240,6 @@ async def _left(request: Request) -> None:
 
 def _cores(settings: ServerSettings) -> int:
     return max(1, usable_cores() // settings.processes)
-
-
-def sources_at_once(settings: ServerSettings) -> int:
-    """Return the limit of concurrent source requests; 0 if no source is offered.
-
-    A source that hangs takes no slot from searches of indexes: a question that waits for it lends its slot.
-    """
-    return (settings.sources_at_once or _cores(settings) * QUESTIONS_TO_SOURCES) if settings.sources else 0
 
 
 def _admitted(work: Work) -> Callable[[Request], AsyncIterator[None]]:

@@ -102,7 +102,7 @@ async def _call_tool(
     of_call = replace(of_call, report_progress=context.session.report_progress)
     try:
         arguments = tool.arguments.model_validate(called.arguments or {})
-        async with of_call.admitted(tool):
+        async with of_call.admitted(tool, arguments):
             values, text = await tool.run(of_call, arguments)
     except Exception as error:  # noqa: BLE001 - reported to the client
         return CallToolResult(content=[TextContent(text=_described(error))], is_error=True)

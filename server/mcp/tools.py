@@ -63,13 +63,16 @@ class ToolContext:
         return public_address(self.services.server, self.request)
 
     @asynccontextmanager
-    async def admitted(self, tool: "Tool") -> AsyncIterator[None]:
+    async def admitted(self, tool: "Tool", given: "Arguments") -> AsyncIterator[None]:
         """Hold a slot during the work of a tool; raises as `Gate.admit`."""
         if self.request is None:
             yield
             return
         services: Services = self.request.state.services
-        async with services.gate.admit(self.request, tool.work, is_stream=tool.ends_by_itself):
+        admitted = services.gate.admit(
+            self.request, tool.work, is_stream=tool.ends_by_itself, asks_sources=given.asks_sources
+        )
+        async with admitted:
             yield
 
 
@@ -91,6 +94,11 @@ class Arguments(BaseModel):
     """The arguments of a tool."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @property
+    def asks_sources(self) -> bool:
+        """Whether sources are asked."""
+        return bool(getattr(self, "sources", ())) or getattr(self, "id", "").startswith(PREFIX)
 
     @model_validator(mode="before")
     @classmethod

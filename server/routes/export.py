@@ -11,8 +11,8 @@ from base.calls import described, with_examples
 from base.documents.formats import DOCUMENT_FORMATS
 from base.errors import InvalidCall
 from base.notes import Note
-from generator.answers.answer import Section
-from generator.answers.cited_answer import CitedAnswer, CitedSentence, cited_document
+from generator.answers.answer import Answer, Section, Sentence
+from generator.answers.cited_answer import cited_document, citing_papers
 from generator.calls import MOST_EVIDENCE
 from generator.checking import Check
 from indexer.corpora.papers import Language
@@ -103,25 +103,20 @@ class EvidenceToCite(_Sent):
     doc_id: Annotated[PassageId, Field(examples=["SAMPLE-BAT-011"])]
 
 
-def answer_to_cite(answer: AnswerToCite, evidence: tuple[EvidenceToCite, ...]) -> CitedAnswer:
+def answer_to_cite(answer: AnswerToCite, evidence: tuple[EvidenceToCite, ...]) -> Answer:
     """Return the answer with the papers that its sentences cite; citations of other passages are left out."""
-    papers = {each.passage_id: each.doc_id for each in evidence}
-    return CitedAnswer(
+    sentences = tuple(
+        Sentence(each.text, each.section, each.citations, each.check) for each in answer.sentences
+    )
+    given = Answer(
         answer.title,
-        tuple(
-            CitedSentence(
-                sentence.text,
-                sentence.section,
-                tuple(dict.fromkeys(papers[cited] for cited in sentence.citations if cited in papers)),
-                sentence.check,
-            )
-            for sentence in answer.sentences
-        ),
+        sentences,
         answer.language,
         answer.written_by,
+        answer.abstained,
         answer.introduction if answer.abstained else "",
-        answer.question.strip(),
     )
+    return citing_papers(given, {each.passage_id: each.doc_id for each in evidence})
 
 
 def _described(media_type: str) -> dict[str, Any]:
@@ -216,9 +211,10 @@ def _check(call: ExportCall) -> None:
 async def _export(request: Request, call: ExportCall, services: Services) -> Response:
     """Read the records of papers by ids, or of the hits of the call's question, and make the file."""
     _check(call)
-    ids, answer = call.ids, None
+    ids, answer, question = call.ids, None, ""
     if isinstance(call, ExportBody) and call.answer:
-        ids, answer = tuple(each.doc_id for each in call.evidence), answer_to_cite(call.answer, call.evidence)
+        ids, question = tuple(each.doc_id for each in call.evidence), call.answer.question.strip()
+        answer = answer_to_cite(call.answer, call.evidence)
     async with admitted_search(request, services, call) as asked:
         of = asked.of
 
@@ -241,8 +237,9 @@ async def _export(request: Request, call: ExportCall, services: Services) -> Res
             if (document := DOCUMENT_FORMATS.get(call.format)) is None:
                 return b"".join(export_named(call.format).encoded(records))
             style = call.cite or STYLE
-            cited = cited_document(answer, records, style) if answer else list_document(style, records)
-            return document.encoded(cited)
+            if answer is None:
+                return document.encoded(list_document(style, records))
+            return document.encoded(cited_document(answer, records, style, question))
 
         written = await asyncio.to_thread(content)
     form = DOCUMENT_FORMATS.get(call.format) or export_named(call.format)

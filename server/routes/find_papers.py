@@ -55,7 +55,7 @@ async def _events(
     A kept search that it resumes is leased until the end. It is read after the admission, as this takes time.
     """
     caller, searches, search = visit_of(request).caller, services.searches, None
-    async with services.gate.admit(request, "ask", is_stream=True):
+    async with services.gate.admit(request, "ask", is_stream=True, asks_sources=bool(call.sources)):
         try:
             if call.resume:
                 search = await asyncio.to_thread(searches.resume, caller, call.resume)

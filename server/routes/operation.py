@@ -18,7 +18,7 @@ from base.versions import installed_version
 from indexer.console import as_record, describe_vectors
 from indexer.errors import UnknownIndex
 from indexer.settings import IndexerSettings
-from indexer.versions.store.build_folder import COMMITTED, PLAN, TANTIVY_META, unfinished_builds
+from indexer.versions.store.build_folder import PLAN, TANTIVY_META, unfinished_builds
 from indexer.versions.store.engines import index_names, open_store
 from server.access.callers import may_see, visit_of
 from server.access.keys import KeyCall
@@ -155,8 +155,8 @@ async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)
         },
         "indexes": indexes,
         "work": {
-            name: {"running": 0, "waiting": 0, **work.get(name, {}), "places": queue.slots * processes}
-            for name, queue in services.gate.queues.items()
+            name: {"running": 0, "waiting": 0, **work.get(name, {}), "places": slots.number * processes}
+            for name, slots in services.gate.slots.items()
         },
         "times": times,
         "keys": [key.as_record(now) | {"today": services.gate.days.used(key.id)} for key in keys.values()],
@@ -177,7 +177,7 @@ def _index(settings: IndexerSettings, name: str) -> dict[str, Any]:
             building = {
                 "being_indexed": is_building,
                 "began": _changed(local.building / PLAN),
-                "committed": _changed(local.building / TANTIVY_META) or _changed(local.building / COMMITTED),
+                "committed": _changed(local.building / TANTIVY_META),
                 "committed_passages": local.passages_committed() if is_building else None,
             }
             try:

@@ -207,7 +207,7 @@ async def rerun(
     then = await asyncio.to_thread(SearchRecord.checked, saved, "the call")
     if then.request.k > MOST_HITS:  # more than other calls may request
         raise BadFilter(Note("hits_out_of_range", k=then.request.k, most=MOST_HITS))
-    target = await open_target(services, then.record["index"]["name"])
+    target = await open_target(services, then.index)
     asked = AskedSearch(services, target, then.request)
     result, manifest = await asked.search()
     now, result_now = search_record(manifest, asked.request, result), await found(asked, result, manifest)

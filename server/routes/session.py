@@ -25,7 +25,7 @@ from server.access.sessions import end_session
 from server.access.sign_in.signing_in import BACK_CHANNEL, CALLBACK, SIGN_IN_S, SignIn
 from server.api.schemas import Shaped
 from server.errors import ServerError, SignInFailed, Unauthorized
-from server.limits.rates import Rate
+from server.limits.counting import Rate
 from server.services import Services, Shared
 from server.transport.entrance import SESSION, count_wrong_key
 

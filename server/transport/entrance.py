@@ -27,8 +27,8 @@ from server.errors import (
     StoreUnusable,
     Unauthorized,
 )
+from server.limits.counting import Rate
 from server.limits.gate import Work
-from server.limits.rates import Rate
 from server.monitoring import metrics
 from server.monitoring.audit import NOT_LET_IN
 from server.problems import error_response

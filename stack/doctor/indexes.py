@@ -1,11 +1,12 @@
 """The engine, the indexes and their vectors, and the age of the last backup."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from http import HTTPStatus
 from importlib.metadata import version
-from typing import Any
 
 from base.amounts import counted
 from base.errors import ResourceError
@@ -19,7 +20,7 @@ from retriever.index import open_index
 from stack.doctor.findings import Examined, Finding, Status, check_encryption, failed, tried
 from stack.doctor.machine import nearest_folder
 
-REACHABLE, NORI = "reachable", "analysis-nori"
+REACHABLE = "reachable"
 LOOK_S, MASTER_S = 10, 4  # time limits of a simple answer, and of a cluster's answer about its master
 OLDEST = (9, 2)  # the client supports newer servers, not older ones
 HEALTH: dict[str, tuple[Status, str]] = {
@@ -51,79 +52,52 @@ def check_engine(examined: Examined) -> Iterator[Finding]:
 
 
 def _cluster(own: ElasticsearchSettings) -> Iterator[Finding]:
+    """Ask a cluster for its nodes, its health and the analysis of a Korean text."""
     try:
-        import indexer.versions.cluster.connection  # noqa: F401 - check of the import
+        from indexer.versions.cluster.connection import INSTALL_NORI, connect
     except ModuleNotFoundError as error:
         yield failed("client", error, "elasticsearch", extra_remedy("elasticsearch"))
         return
     yield from check_encryption(own.url, secret=own.sends_secret)
+    limited = own.model_copy(update={"timeout_s": min(own.timeout_s, LOOK_S)})
+    with connect(limited) as patient:
+        client = patient.options(max_retries=0)
+        try:
+            nodes = client.nodes.info(metric="plugins")["nodes"].values()
+            versions = sorted({str(node["version"]) for node in nodes})
+            old = any(tuple(map(int, number.split(".")[:2])) < OLDEST for number in versions)
+            health = client.cluster.health(master_timeout=f"{MASTER_S}s").body
+            name, status, count = (health[key] for key in ("cluster_name", "status", "number_of_nodes"))
+        except ResourceError as error:  # the nodes are down, or the cluster has no master
+            yield failed(REACHABLE, error, own.url, "start its nodes (docs/how-to/cluster.md)")
+            return
+        except (LookupError, TypeError, ValueError, AttributeError) as error:  # a field is missing
+            remedy = "check the proxy before it, or set SHRAG_ELASTICSEARCH__URL to Elasticsearch"
+            found = f"the answer is not from Elasticsearch ({type(error).__name__}: {error})"
+            yield Finding(REACHABLE, "wrong", found, own.url, remedy)
+            return
+        yield Finding(REACHABLE, "ok", f"cluster {name!r} answers", own.url)
+        needed, remedy = ".".join(map(str, OLDEST)), "upgrade the cluster" if old else ""
+        found = f"Elasticsearch {', '.join(versions)}"
+        yield Finding("version", "wrong" if old else "ok", found, f"{needed} or later", remedy)
+
+        def analyze() -> str:
+            client.indices.analyze(tokenizer="nori_tokenizer", text="비선형 회귀")
+            return "Korean text is analysed"
+
+        yield _permitted("nori", analyze, INSTALL_NORI)
+        judged, remedy = HEALTH.get(status, ("warning", "see GET _cluster/health"))
+        yield Finding("health", judged, f"{status}, {count} node(s)", remedy=remedy)
+
+
+def _permitted(subject: str, call: Callable[[], str | Finding], remedy: str = "") -> Finding:
+    """Return the finding of a call to a cluster; a call that the key may not make is a warning."""
     try:
-        yield from _answers(own)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:  # a field is missing in the answer
-        remedy = "check the proxy before it, or set SHRAG_ELASTICSEARCH__URL to the address of Elasticsearch"
-        found = f"the answer is not from Elasticsearch ({type(error).__name__}: {error})"
-        yield Finding(REACHABLE, "wrong", found, own.url, remedy)
-
-
-def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
-    """Query every address for the nodes, and the first one that answers for the state of the cluster."""
-    from indexer.versions.cluster.connection import connect
-
-    answering = own
-    nodes: list[dict[str, Any]] = []
-    health: dict[str, Any] = {}
-    refusals = []
-    for url in own.url.split(","):
-        limits = {"url": url.strip(), "timeout_s": min(own.timeout_s, LOOK_S)}
-        address = own.model_copy(update=limits)
-        with connect(address) as patient:
-            client = patient.options(max_retries=0)
-            try:
-                found = client.nodes.info(metric="plugins")
-                if not nodes:
-                    answering, nodes = address, [*found["nodes"].values()]
-                    health = client.cluster.health(master_timeout=f"{MASTER_S}s").body
-            except ResourceError as error:  # the node is down, or the cluster has no master
-                refusals.append(error)
-                if nodes and not health:
-                    break
-    if not health:
-        yield failed(REACHABLE, refusals[-1], own.url, "start its nodes (docs/how-to/cluster.md)")
-        return
-    answers = f"cluster {health['cluster_name']!r} answers"
-    if refusals:
-        answers += f", but some addresses do not: {'; '.join(error.what for error in refusals)}"
-        remedy = "start these nodes, or remove their addresses from SHRAG_ELASTICSEARCH__URL"
-        yield Finding(REACHABLE, "warning", answers, own.url, remedy)
-    else:
-        yield Finding(REACHABLE, "ok", answers, own.url)
-    versions = sorted({str(node["version"]) for node in nodes})
-    old = any(tuple(map(int, number.split(".")[:2])) < OLDEST for number in versions)
-    needed, remedy = ".".join(map(str, OLDEST)), "upgrade the cluster" if old else ""
-    found_versions = f"Elasticsearch {', '.join(versions)}"
-    yield Finding("version", "wrong" if old else "ok", found_versions, f"{needed} or later", remedy)
-    yield _nori(answering, nodes)
-    status, remedy = HEALTH.get(health["status"], ("warning", "see GET _cluster/health"))
-    yield Finding("health", status, f"{health['status']}, {health['number_of_nodes']} node(s)", remedy=remedy)
-
-
-def _nori(address: ElasticsearchSettings, nodes: Sequence[dict[str, Any]]) -> Finding:
-    """Look for the plugin on every node; if its name is missing, test its function."""
-    from indexer.versions.cluster.connection import FORBIDDEN, INSTALL_NORI, connect
-
-    parts = {node["name"]: (*node.get("plugins", ()), *node.get("modules", ())) for node in nodes}
-    without = sorted(name for name, of in parts.items() if NORI not in {part["name"] for part in of})
-    if not without:
-        return Finding("nori", "ok", f"{NORI} on {len(nodes)} node(s)")
-    try:
-        with connect(address) as client:
-            client.options(max_retries=0).indices.analyze(tokenizer="nori_tokenizer", text="비선형 회귀")
+        found = call()
     except ResourceError as error:
-        found = f"not listed on {', '.join(without)}, and it cannot be tested"
-        if getattr(error.__cause__, "status_code", 0) == FORBIDDEN:
-            return Finding("nori", "warning", found, "", "use a key with the privilege cluster:admin/analyze")
-        return failed("nori", error, found, INSTALL_NORI)
-    return Finding("nori", "ok", "Korean text is analysed")
+        forbidden = getattr(error.__cause__, "status_code", 0) == HTTPStatus.FORBIDDEN
+        return replace(failed(subject, error, "", remedy), status="warning" if forbidden else "wrong")
+    return found if isinstance(found, Finding) else Finding(subject, "ok", found)
 
 
 def check_index(examined: Examined) -> Iterator[Finding]:
@@ -197,14 +171,9 @@ def check_backup(examined: Examined) -> Iterator[Finding]:
     if place := settings.backups:
 
         def newest_entry() -> Finding:
-            entries = [place]
-            if place.is_dir():
-                entries = [each for each in place.iterdir() if each.name[0] != "." and each.exists()]
-            newest = max(entries, key=lambda each: each.stat().st_mtime, default=None)
-            if newest and newest.is_file() and not newest.stat().st_size:
-                found = f"an empty file is not a backup: {newest.name}"
-                return Finding(BACKUP, "warning", found, str(place), "make the backup again")
-            return _aged(datetime.fromtimestamp(newest.stat().st_mtime, UTC) if newest else None, str(place))
+            entries = [each for each in place.iterdir() if each.name[0] != "." and each.exists()]
+            newest = max((each.stat().st_mtime for each in entries), default=None)
+            return _aged(datetime.fromtimestamp(newest, UTC) if newest else None, str(place))
 
         remedy = "make a backup there, or set SHRAG_BACKUPS to the folder of the backups"
         yield tried(BACKUP, newest_entry, str(place), remedy)
@@ -212,7 +181,7 @@ def check_backup(examined: Examined) -> Iterator[Finding]:
             text = f"it is without {', '.join(made[-1].failed)}"
             yield Finding("incomplete backup", "warning", text, str(place), "run shrag indexes backup")
     if settings.engine == "elasticsearch":
-        yield tried(BACKUP, lambda: _newest_snapshot(settings))
+        yield _permitted(BACKUP, lambda: _newest_snapshot(settings))
     elif not place:
         remedy = "back up SHRAG_HOME (docs/how-to/deploying.md); SHRAG_BACKUPS = folder of the backups"
         yield Finding(BACKUP, "not configured", "no location of index backups is set", "", remedy)
@@ -220,14 +189,10 @@ def check_backup(examined: Examined) -> Iterator[Finding]:
 
 def _newest_snapshot(settings: IndexerSettings) -> Finding:
     """Check the newest complete snapshot, of any repository, with an index of the prefix."""
-    from indexer.errors import EngineRefused
     from indexer.versions.cluster.connection import connect
 
-    try:
-        with connect(settings.elasticsearch) as client:
-            found = client.snapshot.get(repository="_all", snapshot="*").get("snapshots", [])
-    except EngineRefused as error:  # the key may not list snapshots
-        return Finding(BACKUP, "warning", f"{type(error).__name__}: {error.what}")
+    with connect(settings.elasticsearch) as client:
+        found = client.snapshot.get(repository="_all", snapshot="*").get("snapshots", [])
     prefix = f"{settings.elasticsearch.prefix}-"
     taken = (
         datetime.fromisoformat(each["start_time"])

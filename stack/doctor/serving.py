@@ -21,16 +21,8 @@ LOOK_S, MOST_BYTES, SHOWN = 10.0, 500_000, 200  # limits of an answer
 OK, REDIRECTS = 200, range(300, 400)
 RESTORE_KEYS = "restore it from a copy, or move it away and create new keys"
 COUNT = "SELECT count(*), total(revoked IS NULL AND (expires IS NULL OR expires > ?)) FROM keys"
-# Findings and remedies by the status of an answer.
-NO_GATEWAY = "the proxy does not reach the server", "start shrag serve"
+GATEWAYS, MISDIRECTED = range(502, 505), 421
 FORWARD = "let the proxy forward the name (proxy_set_header Host $host), or correct the address"
-STATUSES = dict.fromkeys(range(502, 505), NO_GATEWAY) | {
-    421: ("the server does not answer to this name", FORWARD)
-}
-# Remedies by codes in `errors` of /healthz.
-REMEDIES = {
-    "keys-unreadable": f"let the server use {SERVER_STORE} in its home; if it is damaged, {RESTORE_KEYS}",
-}
 
 
 def server_settings() -> dict[str, Any]:
@@ -75,17 +67,17 @@ def _keys(file: Path) -> str | Finding:
 def _public_address(url: str) -> str | Finding:
     """Request the health of the server at its public address."""
     status, text, health, location = run(_get(f"{url.rstrip('/')}/healthz"))
-    if status in STATUSES:
-        found, remedy = STATUSES[status]
+    if status in GATEWAYS:
+        found, remedy = "the proxy does not reach the server", "start shrag serve"
+    elif status == MISDIRECTED:
+        found, remedy = "the server does not answer to this name", FORWARD
     elif status in REDIRECTS:
         found, remedy = f"it redirects to {location}", "set SHRAG_SERVER__PUBLIC_URL to that address"
     elif status != OK or health.get("status") != "ok":
         found = f"the answer is not from SHRAG: {text}"
         remedy = "let the proxy forward all paths to shrag serve"
     elif errors := health.get("errors"):
-        found = f"it answers with {one_line(str(errors))[:SHOWN]}"
-        codes = map(str, errors if isinstance(errors, list) else [errors])
-        remedy = "; ".join(dict.fromkeys(REMEDIES.get(code, "read the log of shrag serve") for code in codes))
+        found, remedy = f"it answers with {one_line(str(errors))[:SHOWN]}", "read the log of shrag serve"
     else:
         return "SHRAG answers"
     return Finding("public address", "wrong", f"{found} ({status})", url, remedy)

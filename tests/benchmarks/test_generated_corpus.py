@@ -1,4 +1,4 @@
-"""The generated corpus: reproducible, drawn by Zipf's law, and measured over HTTP by a client of threads."""
+"""The generated corpus: reproducible, and drawn by Zipf's law; figures and their bars."""
 
 from benchmarks.corpora.generated import (
     DOCUMENT_TOKENS,
@@ -8,7 +8,8 @@ from benchmarks.corpora.generated import (
     records,
     records_of_words,
 )
-from benchmarks.figures import Figure, measure_in_turn, percentile, ratio
+from benchmarks.figures import Figure, percentile
+from benchmarks.progressive import measure_in_turn
 
 
 def test_a_document_has_sixty_words_of_which_five_are_the_title_and_is_the_same_every_time():
@@ -44,8 +45,6 @@ def test_a_question_has_ten_distinct_words_the_rarest_first():
 
 def test_figures_are_percentiles_by_nearest_rank_and_bars_are_met_from_one_side():
     assert [percentile([3, 1, 2, 4], share) for share in (0.5, 0.95, 0.25)] == [2, 4, 1]
-    rounds = [{"a": [1.0, 9.0], "b": [2.0, 2.0]}, {"a": [3.0], "b": [1.0]}, {"a": [4.0], "b": [2.0]}]
-    assert ratio(rounds, "a", "b") == 2.0
     met = [
         Figure("", "", 2.0, bar=bar, higher_is_better=higher).met
         for bar, higher in ((1, False), (3, False), (1, True), (3, True), (None, True))

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from eval.kept import KeptTopics
 from eval.progress import MOST_FAILURES, work_through
 from eval.ranking import RankedTopic, rank_all
 from retriever.errors import BadFilter, SourceFailed
@@ -11,7 +12,7 @@ from retriever.errors import BadFilter, SourceFailed
 TOPICS = {"q1": "first", "q2": "second", "q3": "third"}
 
 
-def ranked(errors, topics=TOPICS, **given):
+def ranked(errors, topics=TOPICS, known=()):
     """Rank topics, of which some raise errors; return what became of each, and those that were kept."""
     kept = []
 
@@ -20,8 +21,8 @@ def ranked(errors, topics=TOPICS, **given):
             raise errors[question]
         return RankedTopic([(f"paper of {question}", 1.0)])
 
-    found = asyncio.run(rank_all(topics, rank_one, keep=lambda query_id, _: kept.append(query_id), **given))
-    return found, kept
+    keeping = KeptTopics(None, "", dict(known), lambda query_id, _: kept.append(query_id))
+    return asyncio.run(rank_all(topics, rank_one, keeping)), kept
 
 
 @pytest.mark.parametrize("error", [SourceFailed("no answer"), KeyError("no such key")])

@@ -92,7 +92,7 @@ def test_after_a_server_that_was_too_slow_no_request_is_sent():
 
 # Budgets
 
-RESERVED = len(PROMPT.render(question="Which river?")) // 2 + settings().max_tokens
+RESERVED = len(PROMPT.render(question="Which river?")) // 3 + settings().max_tokens
 
 
 def without_usage(content):

@@ -56,11 +56,9 @@ def write_jsonl(path, records):
     return path
 
 
-def build(home, path, name="papers", *, workers=1, commit_every=20_000, keep_versions=3, **options):
+def build(home, path, name="papers", *, workers=1, keep_versions=3, **options):
     """Index a corpus in this process."""
-    settings = IndexerSettings(
-        home=home, workers=workers, commit_every=commit_every, keep_versions=keep_versions
-    )
+    settings = IndexerSettings(home=home, workers=workers, keep_versions=keep_versions)
     return build_index(IngestRequest(name=name, paths=[str(path)], **options), settings)
 
 

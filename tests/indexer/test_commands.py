@@ -68,15 +68,12 @@ def test_verify_tells_which_versions_are_whole(call, corpus):
 
     folder = IndexerSettings().home / "x"
     (folder / "versions" / "000001" / "glossary.sqlite").unlink()
-    (folder / "versions" / "000002" / "more").touch()
-    (folder / "sources.bin").write_bytes(
-        (folder / "sources.bin").read_bytes().replace(b"version", b"versioo")
-    )
+    (folder / "versions" / "000002" / "lexicon.bin").write_bytes(b"")
     result = CliRunner().invoke(indexes, ["verify", "x", "--json"])
     differing = [
         [line.split()[0] for line in one["differs"]] for one in json.loads(result.stdout)["versions"]
     ]
-    assert differing == [["glossary.sqlite"], ["more", "sources.bin"]]
+    assert differing == [["glossary.sqlite"], ["lexicon.bin"]]
     assert "(1, 2)" in str(result.exception)
 
 

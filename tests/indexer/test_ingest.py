@@ -60,7 +60,7 @@ def test_builds_are_equal_whatever_the_number_of_workers(home, tmp_path, workers
     corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(120)])
 
     build(home, corpus, name="one", workers=1)
-    build(home, corpus, name="other", workers=workers, commit_every=30)
+    build(home, corpus, name="other", workers=workers)
 
     assert stored_records(home, "other") == stored_records(home, "one")
     assert answers(home, "other") == answers(home, "one")
@@ -81,7 +81,7 @@ def test_strict_publishes_nothing_at_the_first_refusal(home, tmp_path):
     corpus = write_jsonl(tmp_path / "corpus.jsonl", records)
 
     with refusal(StrictRefusal, "corpus.jsonl, line 51", remedies=Remedy.ALLOW_DEAD_LETTERS):
-        build(home, corpus, strict=True, commit_every=10)
+        build(home, corpus, strict=True)
 
     assert list(home.iterdir()) == []
     assert build(home, corpus).manifest.papers == 50

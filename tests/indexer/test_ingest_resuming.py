@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from indexer.errors import IndexDamaged
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
+from indexer.versions.store.build_folder import SPOOL
 from indexer.versions.store.folder import FolderStore
 from tests.indexer.made_corpora import (
     answers,
@@ -35,38 +37,28 @@ def corpus(tmp_path):
     return write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(80)])
 
 
-def break_off(home, corpus, stage="merging", **options):
+def break_off(home, corpus, stage="merging"):
     def cut(now, done, total):
         if now == stage:
             raise PowerCut
 
-    request = IngestRequest("papers", [str(corpus)], **options)
     with pytest.raises(PowerCut):
-        build_index(request, IndexerSettings(home=home, workers=1, commit_every=20), cut)
+        build_index(IngestRequest("papers", [str(corpus)]), IndexerSettings(home=home, workers=1), cut)
 
 
-def stages_of(home, corpus, **options):
+def stages_of(home, corpus):
     told = []
-    request = IngestRequest("papers", [str(corpus)], **options)
-    settings = IndexerSettings(home=home, workers=1, commit_every=20)
-    build_index(request, settings, lambda stage, done, total: told.append(stage))
+    settings = IndexerSettings(home=home, workers=1)
+    build_index(IngestRequest("papers", [str(corpus)]), settings, lambda stage, *_: told.append(stage))
     return list(dict.fromkeys(told))
 
 
-@pytest.mark.parametrize("stage", ["committing", "merging", "glossary", "publishing"])
-def test_a_resumed_build_reads_no_corpus(home, corpus, stage):
-    break_off(home, corpus, stage)
+def test_a_resumed_build_reads_no_corpus_and_answers_as_an_undisturbed_one(home, corpus, tmp_path):
+    for stage in ("indexing", "publishing"):
+        break_off(home, corpus, stage)
 
-    assert [name for name in stages_of(home, corpus) if name != "committing"] == STAGES[1:]
-    assert len(set(stored_records(home))) == len(stored_records(home)) == 96
-
-
-def test_a_resumed_build_answers_as_an_undisturbed_one(home, corpus, tmp_path):
-    break_off(home, corpus, "committing")
-    break_off(home, corpus, "glossary")
-    build(home, corpus)
+    assert stages_of(home, corpus) == STAGES[1:]
     build(tmp_path / "undisturbed", corpus)
-
     assert stored_records(home) == stored_records(tmp_path / "undisturbed")
     assert forward_files(home) == forward_files(tmp_path / "undisturbed")
     assert answers(home) == answers(tmp_path / "undisturbed")
@@ -80,7 +72,7 @@ def test_a_corpus_that_changed_is_read_from_the_start(home, corpus):
     assert FolderStore(home, "papers").manifest().papers == 50
 
 
-def test_a_killed_update_starts_over_and_the_version_answers_meanwhile(home, corpus, tmp_path):
+def test_a_killed_update_is_resumed_and_the_version_answers_meanwhile(home, corpus, tmp_path):
     build(home, corpus)
     before = answers(home)
     update = write_jsonl(tmp_path / "update.jsonl", [paper(number, version=1) for number in range(60, 100)])
@@ -88,8 +80,18 @@ def test_a_killed_update_starts_over_and_the_version_answers_meanwhile(home, cor
     break_off(home, update, "glossary")
 
     assert answers(home) == before
-    assert stages_of(home, update)[0] == "reading"
+    assert stages_of(home, update) == STAGES[1:]
     assert FolderStore(home, "papers").manifest().papers == 100
+
+
+def test_records_that_were_damaged_are_read_again(home, corpus):
+    break_off(home, corpus)
+    spool = FolderStore(home, "papers").local.building / SPOOL
+    spool.write_bytes(spool.read_bytes()[:-9])
+
+    with pytest.raises(IndexDamaged, match="repeat the command"):
+        build(home, corpus)
+    assert stages_of(home, corpus) == STAGES
 
 
 @pytest.mark.parametrize(

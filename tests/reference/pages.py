@@ -3,7 +3,7 @@
 import json
 
 from tests.indexer.made_corpora import ROOT
-from tests.reference import api, commands, settings
+from tests.reference import commands, settings
 from tools.experiments import overview
 
 FOLDER = ROOT / "docs" / "reference"
@@ -20,4 +20,3 @@ def results() -> str:
 
 
 PAGES = {"cli.md": commands.page, "settings.md": settings.page, "../results.md": results}
-BUILT = PAGES | {"../../build/api.md": api.page}  # the page of the API is not committed

@@ -20,7 +20,7 @@ from retriever.queries.expert import parse_expression
 from retriever.queries.filters import parse_language, parse_years
 from retriever.reference import web_address
 from retriever.relevance.paper_ranking import highest_expected_f
-from retriever.sources import SourceAnswer, SourcePaper
+from retriever.sources import SourceAnswer
 from retriever.sources.kinds.elasticsearch import Settings, paper_in
 from retriever.sources.merging import merge
 from retriever.sources.web.boolean import plain_words
@@ -83,7 +83,7 @@ def hit(name, record):
 
 
 def answer(record):
-    return SourceAnswer(((SourcePaper(Paper.model_validate(record), None),),))
+    return SourceAnswer(((Paper.model_validate(record),),))
 
 
 def are_merged(one, other):
@@ -95,7 +95,7 @@ def from_elasticsearch(record, names):
     values = {"kind": "elasticsearch", "url": "http://127.0.0.1:9200", "index": "books", "fields": FIELDS}
     found = paper_in(Settings.model_validate(values), "library", {"_id": "B1", "_source": record})
     assert found
-    return [getattr(found.paper, name) for name in names.split()]
+    return [getattr(found, name) for name in names.split()]
 
 
 def fields_and_phrases(question):

@@ -21,7 +21,7 @@ def test_another_encoder_encodes_all_passages_anew(built, server):
 
 @pytest.mark.parametrize("few", [1, 5_000])
 def test_filters_are_satisfied_whether_they_let_few_or_many_through(settings, tmp_path, monkeypatch, few):
-    monkeypatch.setattr("retriever.engines.tantivy_search.FEW", few)
+    monkeypatch.setattr("retriever.engines.nearest.FEW", few)
     years = [{"id": f"Y{number:03}", "title": "rice", "year": 2000 + number % 2} for number in range(100)]
     build(settings, [*years, *PAPERS], tmp_path)
 

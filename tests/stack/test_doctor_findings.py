@@ -19,7 +19,6 @@ from stack.doctor.findings import Examined
 from stack.doctor.indexes import check_engine
 from tests.generator.sample_index import shrag
 from tests.http_server import Handler, serving
-from tests.service.processes import free_ports
 from tests.stack.asking_the_doctor import doctor
 from tests.stack.model_server import model_server
 
@@ -48,7 +47,7 @@ def answering(answers, asked=None, **headers):
 
 
 HEALTH = {"cluster_name": "c", "status": "green", "number_of_nodes": 1}
-NODES = {"nodes": {"n": {"name": "n", "version": "9.2.0", "plugins": [{"name": "analysis-nori"}]}}}
+NODES = {"nodes": {"n": {"name": "n", "version": "9.2.0"}}}
 
 
 def cluster(asked=None, *, nodes=NODES, health=(200, HEALTH), analysis=(200, {"tokens": []}), snapshots=()):
@@ -81,8 +80,7 @@ SIGN_IN = PUBLIC | {
 FENCED = '```json\n{"season": "winter", "waves": "calm", "lines": ["salt"]}\n```'
 NOT_KNOWN = 400, {"error": {"type": "illegal_argument_exception", "reason": "no [nori_tokenizer]"}}
 FORBIDDEN = 403, {"error": {"type": "security_exception", "reason": "action [cluster:admin/analyze]"}}
-OLD = {"nodes": {"n": {"name": "north", "version": "9.1.3", "plugins": []}}}
-UNNAMED = {"nodes": {"n": {"name": "n", "version": "9.2.0"}}}
+OLD = {"nodes": {"n": {"name": "n", "version": "9.1.3"}}}
 URL, PARSER = "SHRAG_ELASTICSEARCH__URL", "--reasoning-parser"
 SNAPSHOTS = [
     {"snapshot": "s", "indices": ["shrag-papers@000001"], "shards": {"total": 1}}
@@ -134,14 +132,7 @@ ROWS: list[Any] = [
     model("JSON schema", "wrong", "answered", PARSER, message={"content": FENCED}),
     model("JSON schema", "wrong", "reasoning", PARSER, message={"content": "", "reasoning": "x"}),
     model("JSON schema", "wrong", "answered 400", "vLLM", status=400),
-    model(
-        *("JSON schema", "warning", "white space", "another model"),
-        message={"content": "{  \n\n    "},
-        finish_reason="length",
-    ),
     model("context", "warning", "4,096 tokens", "--max-model-len", max_model_len=4096),
-    model("version", "ok", "the server is not vLLM", version=None),
-    model("version", "ok", "unknown", version="refused"),
     model("model", "wrong", ": tiny-writer", "SHRAG_LLM__MODEL", settings={"llm__model": "Qwen"}),
     model("model", "wrong", "", "SHRAG_LLM__OTHER_MODELS", settings={"llm__other_models": "Qwen"}),
     model("reachable", "wrong", "401", key="b"),
@@ -156,10 +147,10 @@ ROWS: list[Any] = [
         )
         for body in NO_MODELS
     ),
-    engine("nori", "wrong", "", "north", nodes=OLD, analysis=NOT_KNOWN),
-    engine("version", "wrong", nodes=OLD, analysis=NOT_KNOWN),
-    engine("nori", "warning", nodes=UNNAMED, analysis=FORBIDDEN),
-    engine("nori", "ok", nodes=UNNAMED),
+    engine("nori", "wrong", "nori_tokenizer", analysis=NOT_KNOWN),
+    engine("nori", "warning", analysis=FORBIDDEN),
+    engine("nori", "ok"),
+    engine("version", "wrong", nodes=OLD),
     *(engine("reachable", "wrong", "", URL, nodes=nodes) for nodes in NO_NODES),
     *(
         engine("health", status, health=(200, HEALTH | {"status": colour}))
@@ -168,8 +159,7 @@ ROWS: list[Any] = [
     backup([], "there is none"),
     backup(SNAPSHOTS, "2020-01-02"),
     address(200, {"status": "ok"}, "SHRAG answers"),
-    address(200, errors("keys-unreadable"), "", "let the server use .server.sqlite"),
-    address(200, errors("another"), "another", "read the log of shrag serve"),
+    address(200, errors("keys-unreadable"), "keys-unreadable", "read the log of shrag serve"),
     address(200, ["another"], '["another"]', "let the proxy forward all paths"),
     address(404, {}, "(404)", "let the proxy forward all paths"),
     address(421, {}, "name", "let the proxy forward the name"),
@@ -208,25 +198,11 @@ def test_a_server_and_its_settings_are_judged(tmp_path, row):
     assert KEY not in json.dumps(list(findings.values()))
 
 
-def down():
-    return f"http://127.0.0.1:{free_ports(1)[0]}"
-
-
-def test_nodes_that_are_down_are_named_and_the_others_answer(tmp_path):
-    gone = down()
-    with cluster() as url:
-        code, found = doctor(tmp_path, engine="elasticsearch", elasticsearch__url=f"{gone},{url}")
-    assert (code, found["engine", "reachable"]["status"]) == (0, "warning")
-    assert gone in found["engine", "reachable"]["found"]
-    assert found["engine", "health"]["status"] == "ok"
-
-
 def test_a_cluster_without_a_master_is_wrong_and_is_not_waited_for_again(tmp_path):
     no_master = {"error": {"type": "master_not_discovered_exception", "reason": None}, "status": 503}
     asked: list[str] = []
     with cluster(asked, health=(503, no_master)) as url:
-        urls = f"{down()},{url},{down()}"
-        code, found = doctor(tmp_path, engine="elasticsearch", elasticsearch__url=urls)
+        code, found = doctor(tmp_path, engine="elasticsearch", elasticsearch__url=url)
     assert (code, found["engine", "reachable"]["status"]) == (1, "wrong")
     assert found["index", "list"]["found"].startswith("not checked")
     assert [path.partition("?")[0] for path in asked] == ["/_nodes/plugins", "/_cluster/health"]
@@ -267,29 +243,26 @@ def test_keys_are_counted_and_an_empty_or_damaged_store_is_wrong(tmp_path):
 @pytest.mark.parametrize(
     ("files", "status", "found"),
     [
-        ([("old", "x", 30), ("new", "x", 2)], "ok", "2.0 days ago"),
-        ([("old", "x", 30), (".hidden", "x", 1)], "warning", "30.0 days ago"),
-        ([], "warning", "there is none"),
-        ([("cut.tar", "", 1)], "warning", "cut.tar"),
-        ([("new", "x", -30)], "warning", "-30.0 days ago"),
+        ({"old": 30, "new": 2}, "ok", "2.0 days ago"),
+        ({"old": 30, ".hidden": 1}, "warning", "30.0 days ago"),
+        ({}, "warning", "there is none"),
+        ({"new": -30}, "warning", "-30.0 days ago"),
     ],
 )
 def test_the_newest_file_of_the_backups_has_their_age(tmp_path, files, status, found):
     (folder := tmp_path / "backups").mkdir()
     (folder / "latest").symlink_to(folder / "gone")
-    for name, content, days in files:
-        (folder / name).write_text(content)
+    for name, days in files.items():
+        (folder / name).write_text("x")
         os.utime(folder / name, (then := time.time() - days * 86_400, then))
     finding = doctor(tmp_path / "home", backups=folder)[1]["backup", "last backup"]
     assert (finding["status"], finding["found"].endswith(found)) == (status, True)
 
 
-def test_a_backup_may_be_one_hidden_file_or_incomplete_or_missing(tmp_path):
+def test_a_backup_may_be_incomplete_or_missing(tmp_path):
     def found(place, subject="last backup"):
         return doctor(tmp_path / "home", backups=place)[1]["backup", subject]
 
-    (file := tmp_path / ".bk.tar").write_text("x")
-    assert found(file)["status"] == "ok"
     assert found(tmp_path / "nowhere")["status"] == "wrong"
     (folder := tmp_path / "backups" / "1").mkdir(parents=True)
     made = FolderBackup("1", "2026-11-28T00:00:00+00:00", (), 0, 0, failed={"papers": "damaged"})

@@ -7,16 +7,15 @@ AND binds closer, a OR b OR (c AND d). In the second one the operators apply fro
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from eval.experiments.comparing import TESTED, Cell, Record, Table
+from eval.experiments.comparing import TESTED, Cell, Figure, Line, Outcome, Panel, Record, Table
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, TopicSearch
-from eval.experiments.materials import Materials, StrategyCall, drawing, opened_materials, option, seed
-from eval.experiments.report import Figure, Line, Outcome, Panel
+from eval.experiments.materials import Inputs, StrategyCall, drawing, option, read_judged, seed
 from eval.statistics import Floats, compare
 from retriever.queries.boolean import And, Or, Query
 from retriever.query_plan import QueryPlan
@@ -36,15 +35,14 @@ class AndAblation(StrategyCall):
     seed: int = seed()
 
 
-@contextmanager
-def opened(call: AndAblation) -> Iterator[Materials]:
-    """Open the inputs; with a language model only the topics of the sample, as each costs many calls."""
-    with opened_materials(call) as materials:
-        topics = materials.topics
-        if call.model:
-            drawn = drawing(call.seed).sample(list(topics), min(call.sample, len(topics)))
-            topics = {query_id: text for query_id, text in topics.items() if query_id in drawn}
-        yield replace(materials, topics=topics)
+def read(call: AndAblation, _: Any) -> Inputs:
+    """Read the inputs; with a language model only the topics of the sample, as each costs many calls."""
+    inputs = read_judged(call)
+    topics = inputs.topics
+    if call.model:
+        drawn = drawing(call.seed).sample(list(topics), min(call.sample, len(topics)))
+        topics = {query_id: text for query_id, text in topics.items() if query_id in drawn}
+    return replace(inputs, topics=topics)
 
 
 async def repetitions_of_topic(topic: Topic) -> TopicResult:
@@ -176,6 +174,5 @@ EXPERIMENT = Experiment(
     AndAblation,
     repetitions_of_topic,
     summary,
-    opened,
-    shown=tuple(f"share found with {m} AND" for m in (0, 1, 3, 9)),
+    read,
 )

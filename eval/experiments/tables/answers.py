@@ -8,35 +8,141 @@ their passages count as judged.
 Topics without a relevant paper are included: answers should decline them. The likelihood of an answer orders
 the topics for AUROC and for the risk-coverage curve. An answered topic is an error if none of its evidence is
 relevant.
+
+Topics are answered in the order of the likelihood. Coverage is the share of answered topics, and risk the
+share of errors among them (El-Yaniv & Wiener, JMLR 11, 2010). AURC is the mean risk over all coverages
+(Geifman, Uziel & El-Yaniv, ICLR 2019); less is better.
 """
 
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, groupby
+from statistics import fmean
+from typing import Any
 
-from pydantic import model_validator
-from pydantic_core import PydanticCustomError
-
-from base.calls import IN_FIELD
+from base.errors import InvalidCall
 from eval.accepted import contains_accepted, read_accepted
 from eval.answer_quality.judging import NOT_JUDGED, Judged, citation_scores, judge_name, judge_sentences
-from eval.experiments import abstention
-from eval.experiments.abstention import QUOTED, REMOVED, Decision
-from eval.experiments.comparing import ROWS, SECONDS, Column, Comparison, Record, mean, number
+from eval.experiments.comparing import (
+    ROWS,
+    SECONDS,
+    Cell,
+    Column,
+    Comparison,
+    Figure,
+    Line,
+    Outcome,
+    Panel,
+    Record,
+    Table,
+    mean,
+    number,
+)
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, run_name
-from eval.experiments.materials import ANSWERING, JudgedCall, Materials, opened_materials, option
-from eval.experiments.report import Outcome
+from eval.experiments.materials import ANSWERING, Inputs, JudgedCall, Materials, option, read_judged
 from eval.files import Input
 from eval.runs import as_written
-from eval.statistics import mean_of_known
+from eval.statistics import area_under_curve, mean_of_known
 from generator.calls import MOST_EVIDENCE
 from generator.pipeline import AskRequest, AskResult, answer_question
 from generator.settings import EVIDENCE
-from generator.tracing import error_text
-from retriever.errors import BadExpression, BadQuestion
 from retriever.queries.filters import Filters
+
+QUOTED = "quoted sentences"  # the system without a language model
+REMOVED = f"{QUOTED}, relevant papers removed"  # topics asked with and without their relevant papers
+COVERAGES = tuple(place / 10 for place in range(1, 11))
+MEASURES = (
+    "An answer is an error if no relevant paper is in its evidence, so always for topics without one.",
+    "Coverage: share of topics that are answered. Risk: share of these answers that are errors.",
+    (
+        "AUROC: probability that a topic with relevant papers has a higher likelihood than one without. "
+        "AURC: mean risk if the topics of highest likelihood are answered, over all coverages."
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The decision on a topic, and whether an answer is an error; a missing likelihood counts as 0."""
+
+    likelihood: float
+    answered: bool
+    has_relevant: bool
+    error: bool
+
+
+def risks(confidence: Sequence[float], errors: Sequence[bool]) -> list[float]:
+    """Return the risk if the 1, 2, … n questions of highest confidence are answered.
+
+    Questions of equal confidence share their errors equally, so that their order does not matter.
+    """
+    ordered = sorted(zip(confidence, errors, strict=True), key=lambda each: -each[0])
+    shared: list[float] = []
+    for _, group in groupby(ordered, key=lambda each: each[0]):
+        wrong = [error for _, error in group]
+        shared += [fmean(wrong)] * len(wrong)
+    return [total / count for count, total in enumerate(accumulate(shared), 1)]
+
+
+def best_risks(errors: Sequence[bool]) -> list[float]:
+    """Return the risks of the best possible order: all errors last."""
+    return risks([-float(error) for error in errors], errors)
+
+
+def risk_at(coverage: float, of: Sequence[float]) -> float:
+    """Return the risk at a coverage, 0 to 1, of `risks`: at the next number of questions."""
+    return of[max(1, math.ceil(coverage * len(of) - 1e-9)) - 1]
+
+
+def auroc(of: Sequence[Decision]) -> float | None:
+    """Return the AUROC of the likelihood; None if all topics have relevant papers, or none has."""
+    positive, negative = (_likelihoods(of, has_relevant) for has_relevant in (True, False))
+    return area_under_curve(positive, negative) if positive and negative else None
+
+
+def _likelihoods(of: Sequence[Decision], has_relevant: bool) -> list[float]:
+    return [each.likelihood for each in of if each.has_relevant == has_relevant]
+
+
+def _risks(of: Sequence[Decision]) -> list[float]:
+    return risks([each.likelihood for each in of], [each.error for each in of])
+
+
+def abstention_tables(decided: Mapping[str, Sequence[Decision]]) -> tuple[Table, ...]:
+    """Return answered and declined topics, and AUROC, AURC, coverage and risk, by system."""
+    counts: list[tuple[Cell, ...]] = []
+    measures: list[tuple[Cell, ...]] = []
+    for name, of in decided.items():
+        groups = ([each.answered for each in of if each.has_relevant == kind] for kind in (True, False))
+        counts.append((name, *(n for group in groups for n in (len(group), sum(group), group.count(False)))))
+        wrong = [each.error for each in of if each.answered]
+        rates = (len(wrong) / len(of), mean_of_known(wrong))
+        measures.append((name, auroc(of), fmean(_risks(of)), *rates))
+    topics = ("topics with relevant papers", "answered", "declined", "topics without", "answered", "declined")
+    columns = ("AUROC", "AURC", "coverage", "risk")
+    return (
+        Table("Answered and declined topics", ("answers by", *topics), tuple(counts)),
+        Table("Likelihood of an answer, and risk of the answers", ("answers by", *columns), tuple(measures)),
+    )
+
+
+def risk_coverage_figure(decided: Mapping[str, Sequence[Decision]]) -> Figure:
+    """Draw the risk by coverage of each system; of quoted sentences alone if papers were removed for them."""
+    removed = decided.get(REMOVED)
+    shown = {QUOTED: removed} if removed else decided
+    curves = {name: _risks(of) for name, of in shown.items()}
+    curves["best possible order"] = best_risks([each.error for each in shown[QUOTED]])
+    lines = (Line(name, tuple(risk_at(place, of) for place in COVERAGES)) for name, of in curves.items())
+    across, up = "coverage: share of topics answered", "risk: share of errors among the answers"
+    return Figure(
+        "risk-coverage",
+        "Errors among the answers, if only the topics of highest likelihood are answered; lower is better. "
+        + ("Topics with relevant papers, searched with and without these." if removed else ""),
+        (Panel("Risk by coverage", across, up, COVERAGES, tuple(lines)),),
+    )
+
 
 MOST_MODELS = 3  # with quoted sentences and the best order the figure has five lines
 HINTS = {
@@ -63,7 +169,7 @@ class Answers(JudgedCall):
         replace(ANSWERING, metavar="FILE"),
     )
     models: tuple[str, ...] = option(
-        "Compare these models of the configured endpoint; with --model.",
+        "With --model, compare these models of the configured endpoint.",
         (),
         replace(ANSWERING, metavar="NAME[,NAME]", commas=True),
         max_length=MOST_MODELS,
@@ -72,28 +178,20 @@ class Answers(JudgedCall):
         "Papers used as evidence for an answer.", EVIDENCE, ANSWERING, ge=1, le=MOST_EVIDENCE
     )
     removed: bool = option(
-        "Ask each topic a second time without its relevant papers, for abstention.",
+        "Ask each topic a second time without its relevant papers, for ",
         default=False,
         flag=ANSWERING,
     )
 
-    @model_validator(mode="after")
-    def _check_models(self) -> Self:
-        problem = "requires model" if self.models and not self.model else ""
-        if len(set(self.models)) < len(self.models):
-            problem = "names a model twice"
-        if problem:
-            raise PydanticCustomError(IN_FIELD, "{problem}", {"field": "models", "problem": problem})
-        return self
 
-
-@contextmanager
-def opened(call: Answers) -> Iterator[Materials]:
-    """Open the inputs, with topics without a relevant paper; `own` has the accepted strings by query_id."""
+def read(call: Answers, _: Any) -> Inputs:
+    """Read the inputs, with topics without a relevant paper; `own` has the accepted strings by query_id."""
+    if call.models and not call.model:
+        raise InvalidCall("--models requires --model")
     files = {"answers": Input(call.answers)} if call.answers is not None else {}
     accepted = read_accepted(files["answers"]) if files else {}
-    with opened_materials(call, unjudged=True) as usual:
-        yield replace(usual, inputs={**usual.inputs, **files}, own=accepted)
+    usual = read_judged(call, unjudged=True)
+    return replace(usual, files={**usual.files, **files}, own=accepted)
 
 
 async def answers_of_topic(topic: Topic) -> TopicResult:
@@ -102,18 +200,16 @@ async def answers_of_topic(topic: Topic) -> TopicResult:
     call, materials, relevant = topic.call, topic.materials, topic.relevant
     request, accepted = AskRequest(topic.question, evidence=call.evidence), materials.own.get(topic.query_id)
     quoting = materials.settings.with_llm(base_url=None)
-    names = (call.models or (materials.settings.generator.llm.model or "",)) if call.model else ()
+    names = (
+        (dict.fromkeys(call.models) or (materials.settings.generator.llm.model or "",)) if call.model else ()
+    )
     for place, system in enumerate((QUOTED, *names)):
         settings, model = quoting, None
         if materials.open_model and place:
             settings = materials.settings.with_model(system)
             model = await materials.open_model(settings)
         started = time.perf_counter()
-        try:
-            asked = await answer_question(materials.index, request, settings, model=model)
-        except (BadQuestion, BadExpression) as error:
-            rows[system] = {**NO_ANSWER, "error": error_text(error), "right": False if accepted else None}
-            continue
+        asked = await answer_question(materials.index, request, settings, model=model)
         seconds[system] = round(time.perf_counter() - started, 3)
         rows[system] = await answer_record(asked, materials, relevant, accepted)
         ranking = {materials.id_of(hit): hit.score for hit in reversed(asked.result.hits)}
@@ -128,25 +224,14 @@ async def answers_of_topic(topic: Topic) -> TopicResult:
     return TopicResult(record, rankings)
 
 
-# The record of an answer. `error` is that of a question that cannot be searched for. `fallbacks` are the
-# steps in which the model failed. `right` is null without accepted strings; a declined answer is not right.
-NO_ANSWER: Record = {
-    "answered": False,
-    "error": "",
-    "fallbacks": [],
-    "likelihood": None,
-    "relevant_evidence": 0,
-    "cited": 0,
-    "relevant_cited": 0,
-    "right": None,
-    "sentences": [],
-}
-
-
 async def answer_record(
     asked: AskResult, materials: Materials, relevant: frozenset[str], accepted: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Judge the sentences of an answer, with the language model of the materials if there is one."""
+    """Judge the sentences of an answer, with the language model of the materials if there is one.
+
+    In the record `fallbacks` are the steps in which the model failed, and `right` is null without accepted
+    strings; a declined answer is not right.
+    """
     answer, hits = asked.answer, asked.result.hits
     sentences = () if answer.abstained else answer.sentences
     evidence = {hit.passage_id: materials.id_of(hit) for hit in hits}
@@ -155,7 +240,6 @@ async def answer_record(
     judged = await judge_sentences(sentences, passages, answer.language, materials.model)
     text = " ".join(sentence.text for sentence in sentences)
     return {
-        **NO_ANSWER,
         "answered": not answer.abstained,
         "fallbacks": [step["name"] for step in asked.trace.steps() if step.get("fallback")],
         "likelihood": likelihood_of(asked),
@@ -247,7 +331,7 @@ def summary(of: Results) -> Outcome:
     areas = {
         f"AUROC, {name}": area
         for name, of_system in decided.items()
-        if (area := abstention.auroc(of_system)) is not None
+        if (area := auroc(of_system)) is not None
     }
     return Outcome(
         (
@@ -255,13 +339,13 @@ def summary(of: Results) -> Outcome:
                 rows
             ),
             Comparison("Sentences with each hint", "answers by", OF_HINTS).table(rows),
-            *abstention.abstention_tables(decided),
+            *abstention_tables(decided),
             Comparison(
                 "Evidence of answered topics that have relevant papers", "answers by", EVIDENCE_COLUMNS
             ).table(rows),
         ),
-        (abstention.risk_coverage_figure(decided),),
-        (*DEFINITIONS, *abstention.MEASURES, *_notes(of, model)),
+        (risk_coverage_figure(decided),),
+        (*DEFINITIONS, *MEASURES, *_notes(of, model)),
         areas,
     )
 
@@ -277,25 +361,16 @@ def _notes(of: Results, model: str) -> Iterator[str]:
     unjudged = sum(not materials.qrels[query_id] for query_id in materials.topics)
     yield f"{without} of {len(of.topics)} topics have no relevant paper, {unjudged} of them without qrels."
     yield "Seconds of a question are in times.json. They include waiting for concurrent topics (--parallel)."
-    if materials.inputs.get("answers"):
+    if materials.files.get("answers"):
         yield "Right answers contain an accepted string; shares of the topics with such strings."
     if of.call.model:
         yield f"{model} judges the answers of all systems, also its own."
-    if failed := sum(bool(answer["error"]) for topic in of.topics for answer in topic[ROWS].values()):
-        yield f"{failed} answers are missing: their questions cannot be searched for."
 
 
 EXPERIMENT = Experiment(
     Answers,
     answers_of_topic,
     summary,
-    opened,
-    shown=(
-        f"citation recall, {QUOTED}",
-        f"citation precision, {QUOTED}",
-        f"right answers, {QUOTED}",
-        f"AUROC, {QUOTED}",
-        f"AUROC, {REMOVED}",
-    ),
+    read,
     sample=SampleRun(options={"answers": "answers.jsonl", "removed": True}),
 )

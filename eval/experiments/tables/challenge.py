@@ -13,32 +13,28 @@ strategy; with a model several questions are answered concurrently, unless `--pa
 without relevant documents in the CSV are answered, and not measured.
 """
 
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import asdict
 from statistics import fmean
-from typing import Annotated
+from typing import Annotated, Any
 
 from base.calls import described
 from eval.experiments import challenge_files as files
 from eval.experiments.challenge_files import ChallengeAnswer
-from eval.experiments.comparing import SECONDS, Record, Table
+from eval.experiments.comparing import SECONDS, Outcome, Record, Table
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult
 from eval.experiments.materials import (
     ARGUMENT,
     FILE,
     SEARCHING,
     IndexCall,
-    Materials,
+    Inputs,
     documents,
-    opened_index,
     option,
     strategies,
 )
-from eval.experiments.report import Outcome
 from eval.files import Input
 from generator.pipeline import AskResult, answer_question
 from generator.ways import make_request
@@ -53,7 +49,6 @@ from retriever.stages.hits import Hit
 ANSWERS = "answers.csv"
 COVERAGE, RATIO, RELEVANCE = "evidence coverage", "retrieval ratio", "relevance"
 DEFINITIONS = {COVERAGE: "SHRAG, 5.2", RATIO: "ours", RELEVANCE: "ours"}
-GIB = 2**30
 
 
 class Challenge(IndexCall):
@@ -66,16 +61,14 @@ class Challenge(IndexCall):
     strategies: str | None = strategies()
 
 
-@contextmanager
-def opened(call: Challenge) -> Iterator[Materials]:
-    """Read the mapping and the questions, which are `own`, and open the index."""
+def read(call: Challenge, _: Any) -> Inputs:
+    """Read the mapping and the questions, which are `own`."""
     method_named(call.method)
-    inputs = {"questions": Input(call.questions), "mapping": Input(call.mapping)}
-    mapping = files.read_mapping(inputs["mapping"])
-    questions = files.read_questions(inputs["questions"], mapping.questions)
+    read = {"questions": Input(call.questions), "mapping": Input(call.mapping)}
+    mapping = files.read_mapping(read["mapping"])
+    questions = files.read_questions(read["questions"], mapping.questions)
     topics = {query_id: each.question for query_id, each in questions.items()}
-    with opened_index(call, topics, inputs) as materials:
-        yield replace(materials, own=(mapping, questions))
+    return Inputs(topics=topics, files=read, own=(mapping, questions))
 
 
 async def answer_of_topic(topic: Topic) -> TopicResult:
@@ -139,17 +132,6 @@ def document_of(hit: Hit) -> dict[str, str]:
     }
 
 
-def peak_gpu_memory() -> int | None:
-    """Return the largest number of bytes that torch allocated on one GPU; None if it uses none.
-
-    Models of a server, such as the language model's, are in another process.
-    """
-    torch = sys.modules.get("torch")  # if it is not imported, no model of this process uses a GPU
-    if torch is None or not torch.cuda.is_available():
-        return None
-    return max(int(torch.cuda.max_memory_allocated(device)) for device in range(torch.cuda.device_count()))
-
-
 def summary(of: Results) -> Outcome:
     """Average the measures over the questions with relevant documents, and write the table of answers."""
     mapping, questions = of.materials.own
@@ -157,12 +139,11 @@ def summary(of: Results) -> Outcome:
     main = measures(judged) if judged else {}
     writers = Counter("declined" if topic["abstained"] else f"by {topic['written_by']}" for topic in topics)
     in_form = of.count(lambda topic: topic["in form"])
-    seconds, peak = [topic[SECONDS] for topic in topics], peak_gpu_memory()
+    seconds = [topic[SECONDS] for topic in topics]
     times = (
         ("seconds, sum of all questions", sum(seconds)),
         ("seconds for a question, mean", fmean(seconds)),
         ("seconds for a question, longest", max(seconds)),
-        ("peak GPU memory of this process, GiB", None if peak is None else peak / GIB),
     )
     title = f"Measures, percent of {len(judged):,} questions, {of.call.k} documents each"
     rows = tuple((name, main.get(name), by) for name, by in DEFINITIONS.items())
@@ -170,16 +151,15 @@ def summary(of: Results) -> Outcome:
     tables = (
         Table(title, ("measure", "value", "definition"), rows),
         Table(f"Answers to {len(topics):,} questions", ("", "number"), counts),
-        Table("Time and memory", ("", "value"), times, timed=True),
+        Table("Time", ("", "value"), times, timed=True),
     )
     notes = [f"The answers are in {ANSWERS}."]
     if left_out := len(topics) - len(judged):
         notes.append(f"{left_out} questions name no relevant document and are not measured.")
     answered = [
-        files.AnsweredQuestion(
-            question, ChallengeAnswer(**topic["answer"]), topic["text"], topic["documents"]
-        )
-        for question, topic in zip(questions.values(), topics, strict=True)
+        {**topic["answer"], "id": query_id, "question": each.question, "answer": topic["text"]}
+        | {"documents": topic["documents"]}
+        for (query_id, each), topic in zip(questions.items(), topics, strict=True)
     ]
     written = {ANSWERS: files.written_table(mapping, answered, of.call.k)}
     return Outcome(tables, notes=tuple(notes), numbers=main, files=written)
@@ -198,6 +178,6 @@ EXPERIMENT = Experiment(
     Challenge,
     answer_of_topic,
     summary,
-    opened,
+    read,
     sample=SampleRun(options={"questions": "challenge/questions.csv", "mapping": "challenge/mapping.toml"}),
 )

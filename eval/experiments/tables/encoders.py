@@ -12,27 +12,19 @@ Cosines of different models have different ranges: compare the difference betwee
 others, or the order, rather than the cosines.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from base.errors import InvalidCall
-from eval.experiments.comparing import ROWS, Column, Comparison, mean, percent
+from eval.experiments.comparing import ROWS, Column, Comparison, Outcome, mean, percent
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, ids_of, result_of
-from eval.experiments.materials import (
-    SEARCHING,
-    Materials,
-    StrategyCall,
-    documents,
-    opened_materials,
-    option,
-)
-from eval.experiments.report import Outcome
+from eval.experiments.materials import SEARCHING, Inputs, StrategyCall, documents, option, read_judged
 from eval.runs import Ranking
 from eval.statistics import mean_of_known
+from generator.pipeline import Settings
 from indexer.encoders import Encoder, open_encoder
 from indexer.vectors.spool import text_to_encode
 
@@ -52,26 +44,22 @@ class Encoders(StrategyCall):
     k: int = documents(5)
 
 
-@contextmanager
-def opened(call: Encoders) -> Iterator[Materials]:
-    """Open the inputs, and as `own` the encoders by the name of the model."""
-    with opened_materials(call) as materials, ExitStack() as closed_at_end:
-        configured = materials.settings.indexer.encoder
-        named = [
-            configured.model_copy(update={"provider": "local", "model": model, "revision": ""})
-            for model in call.encoders
-        ]
-        found: dict[str, Encoder] = {}
-        for settings in named or [configured]:
-            if encoder := open_encoder(settings):
-                found[settings.model] = closed_at_end.enter_context(closing(encoder))
-        if not found:
-            raise InvalidCall(
-                "no encoder is named or configured",
-                remedy=("add --encoder MODEL", "set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL"),
-            )
-        record = {"encoders": {name: encoder.fingerprint.as_record() for name, encoder in found.items()}}
-        yield replace(materials, more_record=record, own=found)
+def read(call: Encoders, settings: Settings) -> Inputs:
+    """Read the inputs, and open the encoders, which are `own` by the name of the model."""
+    configured = settings.indexer.encoder
+    named = [
+        configured.model_copy(update={"provider": "local", "model": model, "revision": ""})
+        for model in call.encoders
+    ]
+    opened = {each.model: open_encoder(each) for each in named or [configured]}
+    found = {model: encoder for model, encoder in opened.items() if encoder}
+    if not found:
+        raise InvalidCall(
+            "no encoder is named or configured",
+            remedy=("add --encoder MODEL", "set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL"),
+        )
+    record = {"encoders": {name: encoder.fingerprint.as_record() for name, encoder in found.items()}}
+    return replace(read_judged(call), record=record, own=found)
 
 
 async def similarities_of_topic(topic: Topic) -> TopicResult:
@@ -145,6 +133,6 @@ EXPERIMENT = Experiment(
     Encoders,
     similarities_of_topic,
     summary,
-    opened,
+    read,
     requires="an encoder (--encoder or SHRAG_ENCODER__…)",
 )

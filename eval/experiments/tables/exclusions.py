@@ -11,8 +11,6 @@ are judged below 0, or are listed under `excluded` of its topic in JSON lines; o
 left out.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
@@ -23,10 +21,9 @@ from pydantic import AfterValidator
 from base.amounts import counted
 from base.errors import InvalidCall
 from eval.collection import TopicLine
-from eval.experiments.comparing import TESTED, Comparison, mean
+from eval.experiments.comparing import TESTED, Comparison, Outcome, mean
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, ids_of, result_of
-from eval.experiments.materials import Materials, StrategyCall, opened_materials
-from eval.experiments.report import Outcome
+from eval.experiments.materials import Inputs, StrategyCall, read_judged
 from eval.runs import Ranking
 from retriever.queries.boolean import And, Not, Or, pattern_clause
 from retriever.query_plan import QueryPlan
@@ -49,20 +46,19 @@ class ExcludingTopic(TopicLine):
     excluded: frozenset[Annotated[str, AfterValidator(partial(normalize, "NFC"))]] | None = None
 
 
-@contextmanager
-def opened(call: StrategyCall) -> Iterator[Materials]:
-    """Open the inputs, and keep the topics that exclude papers; `own` has these papers by query_id."""
-    with opened_materials(call, ExcludingTopic) as usual:
-        excluded = {
-            query_id: (topic.excluded or frozenset())
-            | {judged for judged, grade in usual.qrels[query_id].items() if grade < 0}
-            for query_id, topic in usual.lines.items()
-        }
-        kept = {query_id: question for query_id, question in usual.topics.items() if excluded[query_id]}
-        if not kept:
-            raise InvalidCall(f"no topic of {call.topics} excludes a paper: list them under 'excluded'")
-        left_out = f"{counted(len(excluded) - len(kept), 'topic')} left out: no excluded paper."
-        yield replace(usual, topics=kept, notes=(left_out, *usual.notes), own=excluded)
+def read(call: StrategyCall, _: Any) -> Inputs:
+    """Read the topics that exclude papers; `own` has these papers by query_id."""
+    usual = read_judged(call, kind=ExcludingTopic)
+    excluded = {
+        query_id: (topic.excluded or frozenset())
+        | {judged for judged, grade in usual.qrels[query_id].items() if grade < 0}
+        for query_id, topic in usual.lines.items()
+    }
+    kept = {query_id: question for query_id, question in usual.topics.items() if excluded[query_id]}
+    if not kept:
+        raise InvalidCall(f"no topic of {call.topics} excludes a paper: list them under 'excluded'")
+    left_out = f"{counted(len(excluded) - len(kept), 'topic')} left out: no excluded paper."
+    return replace(usual, topics=kept, notes=(left_out, *usual.notes), own=excluded)
 
 
 async def rows_of_topic(topic: Topic) -> TopicResult:
@@ -134,7 +130,6 @@ EXPERIMENT = Experiment(
     StrategyCall,
     rows_of_topic,
     summary,
-    opened,
-    shown=tuple(f"excluded@{FIRST}, {way}, {origin}" for origin in ORIGINS for way in (IGNORED, LAST)),
+    read,
     sample=SampleRun("held-out", "held-out/papers.jsonl"),
 )

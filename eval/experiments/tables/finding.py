@@ -6,10 +6,9 @@ from typing import Any, get_args
 
 from eval.experiments import comparing
 from eval.experiments import finding_topic as finding
-from eval.experiments.comparing import Column, Comparison, Record, Table, mean, total
+from eval.experiments.comparing import Column, Comparison, Outcome, Record, Table, mean, total
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
-from eval.experiments.finding_topic import FindingCall, FindingTopic, Options, opened_finding, search_rows
-from eval.experiments.report import Outcome
+from eval.experiments.finding_topic import FindingCall, FindingTopic, Options, read_finding, search_rows
 from generator.finding.agents.reranking import rerank
 from generator.finding.state import QueryKind
 from generator.tracing import Step
@@ -83,12 +82,11 @@ FINDING_JUDGES = Experiment(
             published=comparing.of_benchmarks(OF_JUDGES),
         ),
     ),
-    opened_finding,
+    read_finding,
     published={
         "F1, model, brief, AutoScholarQuery": 0.38,
         "F1, model, complex, AutoScholarQuery": 0.08,
     },
-    shown=("F1, rules", "F1, model, brief", "F1, model, complex"),
     about="""\
 Search for papers with each judge of relevance: rules, and the model with a brief or a complex prompt.
 
@@ -127,9 +125,8 @@ FINDING_LAYERS = Experiment(
             measures=tuple(OF_LAYERS),
         ),
     ),
-    opened_finding,
+    read_finding,
     published={"Recall, layers 0, AutoScholarQuery": 0.41, "Recall, layers 1, AutoScholarQuery": 0.44},
-    shown=("Recall, layers 0", "Recall, layers 1"),
     about="""\
 Layers of references that are followed from relevant papers: papers known and judged relevant, and recall.
 
@@ -209,17 +206,13 @@ FINDING_AGENTS = Experiment(
     FindingCall,
     agents_of_topic,
     agents_summary,
-    opened_finding,
+    read_finding,
     published={
         "F1, all agents, AutoScholarQuery": 0.19,
         "F1, without understanding, AutoScholarQuery": 0.18,
         "Recall@5, by judgement, AutoScholarQuery": 0.3146,
         "Recall@5, re-ranked, AutoScholarQuery": 0.4015,
     },
-    shown=(
-        *("F1, all agents", "F1, without understanding", "F1, without evolver"),
-        *(f"{RECALL}, {order}" for order in ORDERS),
-    ),
     about="""\
 Search for papers without one of its agents, and the effect of re-ranking on the first papers.
 
@@ -310,7 +303,7 @@ FINDING_QUERIES = Experiment(
     FindingCall,
     queries_of_topic,
     queries_summary,
-    opened_finding,
+    read_finding,
     about="""\
 Relevant papers that the queries of a search for papers found: native and evolved ones.
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from eval.experiments import comparing
 from eval.experiments import finding_topic as finding
+from eval.experiments.comparing import Outcome
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
 from eval.experiments.finding_topic import FindingTopic, failures_of
-from eval.experiments.report import Outcome
 from generator.finding.agents.retrieval import write_queries
 from generator.finding.agents.understanding import understand
 from generator.finding.calls import FindRequest
@@ -125,7 +125,7 @@ async def query_list(
         [source], lambda asked: asked.search([(query, k) for query in queries], filters=filters)
     )
     merged = merge(given.answers, {}, several=False)
-    ranked = [[paper_id for paper_id, _ in found] for found in merged.found]
+    ranked = merged.found
     ids = ranked[0] if len(ranked) == 1 else [each.item for each in reciprocal_rank_fusion(ranked)]
     return [merged.papers[paper_id].paper for paper_id in ids[:k]]
 
@@ -136,7 +136,7 @@ async def _by_method(asked: FindingTopic) -> list[str]:
     request = SearchRequest(topic.question, k=_requested(asked), collapse=True)
     ranked = await rank(topic.materials.index, request, topic.settings)
     papers = await asked.index.sources[0].source.papers([paper_id for paper_id, _ in ranked.hits])
-    found = (papers[paper_id].paper for paper_id, _ in ranked.hits if paper_id in papers)
+    found = (papers[paper_id] for paper_id, _ in ranked.hits if paper_id in papers)
     return asked.ids(found, own_id=True)[: topic.call.k]
 
 
@@ -176,7 +176,6 @@ EXPERIMENT = Experiment(
     finding.FindingCall,
     lists_of_topic,
     summary,
-    finding.opened_finding,
+    finding.read_finding,
     published={"F1, find-papers, AutoScholarQuery": 0.3843, "F1, find-papers, SPARBench": 0.3015},
-    shown=("F1, method shrag", "F1, find-papers"),
 )

@@ -12,11 +12,10 @@ from dataclasses import replace
 
 from eval.experiments import comparing
 from eval.experiments import finding_topic as finding
-from eval.experiments.comparing import ROWS, Column, Table, mean_f1, precision, recall, set_counts
+from eval.experiments.comparing import ROWS, Column, Outcome, Table, mean_f1, precision, recall, set_counts
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult, result_of
 from eval.experiments.finding_topic import JUDGED_BY_MODEL, JUDGES, FindingTopic
 from eval.experiments.materials import drawing, option, seed
-from eval.experiments.report import Outcome
 from generator.finding.agents import ADDITIONS
 from generator.finding.agents.judgement import judge
 from generator.finding.calls import FindRequest
@@ -55,7 +54,6 @@ class JudgingPapers(finding.PapersCall):
 
     grade: int = option("Least grade of a relevant pair.", 1, ge=1, le=1_000_000)
     negatives: int = option("Unjudged pairs for each topic, sampled as not relevant.", 10, ge=0, le=1_000)
-    judged: int = option("Maximum of judged pairs for each topic, sampled.", 1_000, ge=1, le=1_000_000)
     seed: int = seed()
 
 
@@ -64,31 +62,25 @@ async def pairs_of_topic(topic: Topic) -> TopicResult:
     asked, call, qrels = await FindingTopic.of(topic), topic.call, topic.materials.qrels
     draw, grades = drawing(f"{call.seed} {topic.query_id}"), qrels[topic.query_id]
     judged = sorted(grades)
-    if len(judged) > call.judged:
-        judged = sorted(draw.sample(judged, call.judged))
     others = sorted({paper_id for of in qrels.values() for paper_id in of} - grades.keys())
     sampled = draw.sample(others, min(call.negatives, len(others)))
     indexed = await asked.index.sources[0].source.papers([*judged, *sampled])
-    papers = {each: indexed[each].paper for each in (*judged, *sampled) if each in indexed}
+    papers = {each: indexed[each] for each in (*judged, *sampled) if each in indexed}
     relevant = {each for each in judged if grades[each] >= call.grade and each in papers}
-    rows, failures, replaced = {EVERY: set_counts(papers, relevant)}, list[str](), dict[str, int]()
+    rows, failures = {EVERY: set_counts(papers, relevant)}, list[str]()
     for name in JUDGES if papers else ():
         if name in JUDGED_BY_MODEL and topic.materials.model is None:
             continue
         step = Step("judging", {})
         state = await _judged(asked, papers, name, step)
         rows[name] = set_counts((paper_id for paper_id, _ in state.relevant(finding.THRESHOLD)), relevant)
-        if name in JUDGED_BY_MODEL:
-            # Judgements by rules have themselves as a part.
-            made = (known.judgement for known in state.papers.values())
-            replaced[name] = sum(each is not None and each.by in each.parts for each in made)
         failures += finding.failures_of(step)
     counts = {
         "pairs": len(papers),
         "sampled": sum(each in papers for each in sampled),
         "absent": sum(each not in papers for each in judged),
     }
-    return result_of(rows, {}, **counts, replaced=replaced, failures=failures)
+    return result_of(rows, {}, **counts, failures=failures)
 
 
 async def _judged(topic: FindingTopic, papers: Mapping[str, Paper], name: str, step: Step) -> FindingState:
@@ -133,16 +125,10 @@ def summary(of: Results) -> Outcome:
     pairs, sampled, absent = (sum(topic[part] for topic in judged) for part in ("pairs", "sampled", "absent"))
     positive = sum(topic[ROWS][EVERY]["relevant"] for topic in judged)
     rows = replace(of, topics=judged).rows((EVERY, *JUDGES))
-    replaced = {name: sum(topic["replaced"].get(name, 0) for topic in judged) for name in JUDGES}
     notes = [
         f"{pairs:,} pairs of {len(judged):,} topics: {positive:,} relevant, {sampled:,} unjudged.",
         f"A pair of grade {of.call.grade} or more is relevant.",
         MACRO,
-        *(
-            f"{name}: rules judged {count:,} pairs, because the reply was unusable."
-            for name, count in replaced.items()
-            if count
-        ),
     ]
     if absent:
         notes.append(f"{absent:,} judged papers are not in the index, and left out.")
@@ -158,7 +144,6 @@ EXPERIMENT = Experiment(
     JudgingPapers,
     pairs_of_topic,
     summary,
-    finding.opened_finding,
+    finding.read_finding,
     published={"F1, model, brief, TREC-COVID": 0.7256, "F1, model, brief, LitSearch": 0.5566},
-    shown=tuple(f"micro F1, {name}" for name in (EVERY, *JUDGES)),
 )

@@ -5,18 +5,14 @@ importance, compounds split into words, in ten queries whose results are joined,
 an abstract. Each row changes one choice. Keywords come from recorded strategies (--strategies), from the
 language model, or from statistics, which know words only: compounds, such as "electronic textbook" as a
 phrase, and the prompts need a model. The paper has a prompt for each language.
-
-Ten queries and one query are timed after the keywords are chosen, each with its own cache of passages. The
-processor time is that of the whole process.
 """
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from eval.experiments.comparing import SECONDS, TESTED, Comparison, mean, percent
+from eval.experiments.comparing import TESTED, Comparison, Outcome, mean, percent
 from eval.experiments.experiment import (
     ChangeKeywords,
     ChangePlan,
@@ -28,7 +24,6 @@ from eval.experiments.experiment import (
     result_of,
 )
 from eval.experiments.materials import StrategyCall, documents
-from eval.experiments.report import Outcome
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import Language
 from retriever.queries.boolean import Or, Phrase, Query, Term
@@ -112,13 +107,6 @@ async def variants_of_topic(topic: Topic) -> TopicResult:
     if materials.open_model:
         model = await materials.open_model(materials.settings.with_llm(strategy_calls="one"))
         found[ONE_PROMPT] = await topic.search(k=k, strategy=await topic.strategy(model))
-    seconds: dict[str, float] = {}
-    for name in (USUAL, *ONE_QUERY):
-        opened = await topic.search(upto="terms", k=k, strategy=strategy)
-        started, processor = time.perf_counter(), time.process_time()
-        await opened.with_changes(plan=VARIANTS[name].plan)
-        seconds[name] = time.perf_counter() - started
-        seconds[f"{name}, processor"] = time.process_time() - processor
     rows = {
         name: {
             "share": topic.share(ids_of(of.ranking)),
@@ -127,7 +115,7 @@ async def variants_of_topic(topic: Topic) -> TopicResult:
         }
         for name, of in found.items()
     }
-    return result_of(rows, {name: of.ranking for name, of in found.items()}, **{SECONDS: seconds})
+    return result_of(rows, {name: of.ranking for name, of in found.items()})
 
 
 def as_phrases(plan: QueryPlan) -> QueryPlan:
@@ -175,7 +163,4 @@ EXPERIMENT = Experiment(
     KeywordAblation,
     variants_of_topic,
     summary,
-    shown=tuple(
-        f"share, {name}" for name in (USUAL, "5 keywords", "Korean keywords only", COMPOUNDS, STATISTICS)
-    ),
 )

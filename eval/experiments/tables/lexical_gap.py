@@ -15,10 +15,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from eval.experiments import comparing
-from eval.experiments.comparing import Column, Comparison, mean, percent, total, wilson_columns
+from eval.experiments.comparing import Column, Comparison, Outcome, mean, percent, total, wilson_columns
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, ids_of, result_of
 from eval.experiments.materials import StrategyCall, documents
-from eval.experiments.report import Outcome
 from eval.runs import Ranking
 from indexer.analysis.word_roles import is_common
 from indexer.corpora.papers import language_of
@@ -161,9 +160,5 @@ EXPERIMENT = Experiment(
     LexicalGap,
     gap_of_topic,
     summary,
-    shown=(
-        *("topics in the gap", "share in the gap"),
-        *(f"recovered, {name}" for name in (WORDS, GLOSSARY, FEEDBACK, ALL, STRATEGIES)),
-    ),
     sample=SampleRun("held-out", "held-out/papers.jsonl"),
 )

@@ -8,26 +8,23 @@ corpus. Vectors are encoded if an encoder is configured; then the method dense i
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal
 
 from base.calls import Flag, Section
 from base.terminal.progress_bar import progress_bar
-from eval.collection import TopicLine, questions_of
-from eval.experiments.comparing import TESTED, Comparison, mean
+from eval.experiments.comparing import TESTED, Comparison, Outcome, mean
 from eval.experiments.experiment import Experiment, Results, Topic, TopicResult
 from eval.experiments.materials import (
     FILE,
     ExperimentCall,
-    Materials,
-    opened_index,
+    Inputs,
+    JudgedCall,
     option,
     read_judged,
     strategies,
 )
 from eval.experiments.miracl_files import PASSAGES, MiraclFiles, find_files
-from eval.experiments.report import Outcome
 from eval.measures import score
 from eval.runs import Ranking, as_written
 from eval.units import grades_of_papers
@@ -79,17 +76,11 @@ class Miracl(ExperimentCall):
     strategies: str | None = strategies()
 
 
-@contextmanager
-def opened(call: Miracl) -> Iterator[Materials]:
-    """Find the files, build the index unless there is one, and open it."""
+def read(call: Miracl, settings: Settings) -> Inputs:
+    """Find the files, and build the index unless there is one."""
     files = find_files(call.lang, call.split, folder=call.corpus, topics=call.topics, qrels=call.qrels)
-    topics, qrels, notes, inputs = read_judged(str(files.topics), str(files.qrels), TopicLine)
-
-    def made(settings: Settings) -> str:
-        return made_index(call.lang, files, settings)
-
-    with opened_index(call, questions_of(topics), inputs, made) as materials:
-        yield replace(materials, qrels=qrels, notes=(*_notes(call, materials.index), *notes))
+    given = JudgedCall.of(topics=str(files.topics), qrels=str(files.qrels))
+    return replace(read_judged(given), index_name=made_index(call.lang, files, settings), by_id=False)
 
 
 def made_index(language: str, files: MiraclFiles, settings: Settings) -> str:
@@ -162,14 +153,15 @@ def summary(of: Results) -> Outcome:
         replace(table, title=title.format(unit)).table(of.rows(methods, unit))
         for unit, table in zip(UNITS, (by_passage, by_unit), strict=True)
     )
-    return Outcome(tuple(tables), notes=(f"Differences are to the method {BASELINE}; {TESTED}",))
+    notes = (*_notes(call, of.materials.index), f"Differences are to the method {BASELINE}; {TESTED}")
+    return Outcome(tuple(tables), notes=notes)
 
 
 EXPERIMENT = Experiment(
     Miracl,
     scores_of_topic,
     summary,
-    opened,
+    read,
     published={
         f"{measure}, {language}, {method}": value
         for language, rows in PUBLISHED.items()

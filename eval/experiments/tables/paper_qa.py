@@ -7,10 +7,8 @@ also the share that the model judges correct by the rubric of the prompt `accura
 the best reference; Korean texts are compared by morphemes. A declined answer is incorrect and has ROUGE-L 0.
 """
 
-import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -18,12 +16,20 @@ from base.calls import Flag, Section
 from eval.accepted import contains_accepted
 from eval.answer_quality.judging import judge_answer, judge_name
 from eval.answer_quality.rouge import rouge_l
-from eval.collection import PaperQuestion, read_paper_questions
-from eval.errors import BadTopics
-from eval.experiments.comparing import SECONDS, TESTED, Column, Comparison, Record, mean, number, total
+from eval.collection import PaperQuestion, read_query_lines
+from eval.experiments.comparing import (
+    SECONDS,
+    TESTED,
+    Column,
+    Comparison,
+    Outcome,
+    Record,
+    mean,
+    number,
+    total,
+)
 from eval.experiments.experiment import Experiment, Results, SampleRun, Topic, TopicResult, result_of
-from eval.experiments.materials import ANSWERING, ARGUMENT, IndexCall, Materials, opened_index, option
-from eval.experiments.report import Outcome
+from eval.experiments.materials import ANSWERING, ARGUMENT, IndexCall, Inputs, option
 from eval.files import Input
 from eval.runs import as_written
 from eval.statistics import mean_of_known
@@ -32,10 +38,6 @@ from generator.calls import MOST_EVIDENCE
 from generator.llm import LanguageModel
 from generator.pipeline import AskResult, answer_question
 from generator.ways import make_request, takes
-from retriever.errors import BadFilter, BadQuestion, UnknownPaper
-from retriever.papers.page import find_topic
-from retriever.queries.filters import Filters
-from retriever.request import check_question
 
 # Accuracy, ROUGE-L, and questions with a ROUGE-L above .7, .5 and .3 (section 6.II).
 PUBLISHED: Mapping[str, Sequence[float | None]] = {
@@ -69,21 +71,12 @@ class PaperQA(IndexCall):
     )
 
 
-@contextmanager
-def opened(call: PaperQA) -> Iterator[Materials]:
-    """Read the questions, which are `own` by query_id, and open the index."""
-    inputs = {"questions": Input(call.questions)}
-    questions = read_paper_questions(inputs["questions"])
+def read(call: PaperQA, _: Any) -> Inputs:
+    """Read the questions, which are `own` by query_id."""
+    files = {"questions": Input(call.questions)}
+    questions = read_query_lines(files["questions"], PaperQuestion, "questions")
     texts = {query_id: question.question for query_id, question in questions.items()}
-    with opened_index(call, texts, inputs) as materials:
-        for query_id, each in questions.items():
-            try:
-                check_question(each.question)
-                if each.topic is not None:
-                    asyncio.run(materials.index.run(find_topic, each.topic, Filters()))
-            except (BadQuestion, BadFilter, UnknownPaper) as error:
-                raise BadTopics(f"{call.questions}: {query_id}: {error}") from None
-        yield replace(materials, own=questions)
+    return Inputs(topics=texts, files=files, own=questions)
 
 
 async def answers_of_topic(topic: Topic) -> TopicResult:
@@ -111,8 +104,7 @@ async def answer_record(
     """
     answer, steps = asked.answer, list(asked.trace.steps())
     text = "" if answer.abstained else " ".join(sentence.text for sentence in answer.sentences)
-    of = {name: [step for step in steps if step["name"] == name] for name in ("retrieve", "rerank", "filter")}
-    others = [step["output"].get("of_other_papers", {}) for step in of["retrieve"]]
+    others = [step["output"].get("of_other_papers", {}) for step in steps if step["name"] == "retrieve"]
     judged, why = ("incorrect", "declined") if model else (None, "")
     if model and text:
         judgement = await judge_answer(question.question, question.answers, text, model)
@@ -127,8 +119,6 @@ async def answer_record(
         "judged": judged,
         "why": why,
         "k": [step["inputs"]["k"] for step in steps if step["name"] in {"retrieve", "fuse", "rerank"}],
-        "relevance": next((step["output"]["by"] for step in of["rerank"]), None),
-        "threshold": next((step["inputs"]["above"] for step in of["filter"]), None),
         "filled in": sum(sum(counts.values()) for counts in others),
         "fallbacks": [step["name"] for step in steps if step.get("fallback")],
     }
@@ -159,7 +149,6 @@ COLUMNS: Mapping[str, Column] = {
     **{f"K{place + 1}": _passages(place) for place in range(3)},
     **SCORES,
     **COUNTS,
-    "threshold": lambda answers: answers[0]["threshold"],
     **{name: total(name) for name in ("filled in", "without evidence", "declined")},
 }
 TABLE = Comparison(
@@ -202,8 +191,6 @@ def _notes(asked: Sequence[PaperQuestion], answers: Sequence[Record]) -> Iterato
     yield f"{quoted} of {len(written)} answers are quoted from passages, without a language model."
     if failed := sum(bool(answer["fallbacks"]) for answer in answers):
         yield f"A model call failed for {failed} of {len(answers)} answers."
-    if measures := sorted({answer["relevance"] for answer in answers} - {None}):
-        yield f"Relevance for re-ranking and filter by {', '.join(measures)}."
     yield "Filled in: retrieved passages of other papers than the topic, for all queries of a way."
     yield f"The report has other papers, questions and models. {TESTED}"
 
@@ -212,12 +199,11 @@ EXPERIMENT = Experiment(
     PaperQA,
     answers_of_topic,
     summary,
-    opened,
+    read,
     published={
         f"{measure}, {way}": PUBLISHED[way][place] or 0.0
         for way in WAYS
         for place, measure in enumerate(SCORES)
     },
-    shown=tuple(f"ROUGE-L, paper-qa-{number}" for number in (1, 3, 8)),
     sample=SampleRun("full-texts", "full-texts", {"questions": "full-texts/questions.jsonl"}),
 )

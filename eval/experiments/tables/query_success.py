@@ -12,10 +12,9 @@ or several, whose articles have the numbers of MIRACL's: each topic in the union
 
 from collections.abc import Iterable, Mapping
 
-from eval.experiments.comparing import Column, Comparison, Record, mean, number, percent, wilson_columns
+from eval.experiments.comparing import Column, Comparison, Outcome, Record, mean, percent, wilson_columns
 from eval.experiments.experiment import METHOD, Experiment, Results, Topic, TopicResult, ids_of
-from eval.experiments.materials import StrategyCall, documents, drawing, option, seed
-from eval.experiments.report import Outcome
+from eval.experiments.materials import StrategyCall, documents
 from eval.places import Places
 from eval.units import paper_of
 from indexer.corpora.papers import language_of
@@ -31,11 +30,9 @@ LANGUAGES = {"Korean": ("ko",), "English": ("en", "other"), BOTH: ("ko", "en", "
 
 
 class QuerySuccess(StrategyCall):
-    """The number of documents for each topic, of topics in the sample, and live sources."""
+    """The number of documents for each topic, and live sources."""
 
     k: int = documents(15)
-    sample: int = option("Sampled topics of each language.", 25, ge=1, le=10_000)
-    seed: int = seed()
     sources: SourceNames = ()
 
 
@@ -71,13 +68,10 @@ def articles(ids: Iterable[str]) -> frozenset[str]:
 
 def summary(of: Results) -> Outcome:
     """Count the topics with a relevant article, by language."""
-    call, groups, drawn = of.call, dict[str, list[Record]](), list[Record]()
+    call, groups = of.call, dict[str, list[Record]]()
     for name, languages in LANGUAGES.items():
-        topics = [topic for topic in of.topics if topic["language"] in languages]
-        chosen = drawing(call.seed).sample(topics, min(call.sample, len(topics))) if name != BOTH else drawn
-        drawn += chosen if name != BOTH else []
-        if topics:
-            groups[name] = [{**topic, "sampled": any(topic is each for each in chosen)} for topic in topics]
+        if topics := [topic for topic in of.topics if topic["language"] in languages]:
+            groups[name] = topics
     success = percent("success")
     columns: dict[str, Column] = {
         "number": len,
@@ -87,8 +81,6 @@ def summary(of: Results) -> Outcome:
         "union": percent("success_of_union"),
         **wilson_columns("success"),
         "mean union": mean("union"),
-        "sampled": number("sampled"),
-        "QSR of the sample": lambda topics: success([topic for topic in topics if topic["sampled"]]),
     }
     table = Comparison(
         f"Query success rate by article, {call.k} documents for each topic",
@@ -98,11 +90,8 @@ def summary(of: Results) -> Outcome:
         published={name: (PUBLISHED[f"QSR, {name}"],) for name in groups},
         measures=(QSR,),
     )
-    notes = (
-        f"The sample has at most {call.sample} topics of each language, seed {call.seed}.",
-        "Published: 25 + 25 topics of MIRACL, searched for in Wikipedia with a model's keywords.",
-    )
-    return Outcome((table.table(groups),), notes=notes)
+    note = "Published: 25 + 25 topics of MIRACL, searched for in Wikipedia with a model's keywords."
+    return Outcome((table.table(groups),), notes=(note,))
 
 
 EXPERIMENT = Experiment(QuerySuccess, success_of_topic, summary, published=PUBLISHED)

@@ -102,24 +102,24 @@ async def judge(state: FindingState, resources: FindResources, step: Step) -> Fi
     if not waiting or allowance.time_is_over:
         return with_links(state, request)
     waiting.sort(key=lambda item: (item[1].layer, -len(item[1].found_by), item[1].found_by[0].rank))
-    if (left := allowance.papers_left) is not None and left < len(waiting):
+    if (most := allowance.papers_left) is not None and most < len(waiting):
         allowance.end("papers")
-        waiting = waiting[:left]
+        waiting = waiting[:most]
     with step.step("judgement", papers=len(waiting), threshold=request.threshold) as judging:
-        model = resources.model if request.does("judgement") else None
-        judged = {paper_id: known for paper_id, known in state.papers.items() if known.judgement}
-        ruled = {paper_id: known for paper_id, known in judged.items() if is_ruled(known)}
-        fresh = unjudged = dict(waiting)
-        by_model: dict[str, Judgement] = {}
-        if model:  # scores of a model and of rules do not share a list
-            others = {paper_id: known for paper_id, known in ruled.items() if paper_id not in fresh}
-            by_model, unjudged = await _by_model(state, fresh, resources, judging)
-            if by_model and others:
-                by_model, _ = await _by_model(state, others, resources, judging, by_model)
-                by_model, unjudged = ({}, fresh) if others.keys() - by_model.keys() else (by_model, {})
-            elif by_model or len(ruled) < len(judged):
-                unjudged = {}
-        by_rules = await _by_relevance(state, [*unjudged.items()], resources, judging)
+        ruled = {
+            paper_id: known
+            for paper_id, known in state.papers.items()
+            if is_ruled(known) and paper_id not in dict(waiting)
+        }
+        by_model, left = dict[str, Judgement](), dict(waiting)
+        has_model_scores = any(known.judgement and not is_ruled(known) for known in state.papers.values())
+        if resources.model and request.does("judgement"):
+            by_model, left = await _by_model(state, left | ruled, resources, judging)
+        if by_model:  # scores of a model and of rules do not share a list
+            state = state.with_papers((each, replace(ruled[each], judgement=None)) for each in ruled)
+        if by_model or has_model_scores:
+            left = {}
+        by_rules = await _by_relevance(state, [*left.items()], resources, judging)
         made = by_model | by_rules
         allowance.settle(papers=len(made.keys() - ruled.keys()))
         state = with_links(_with_judgements(state, made), request)
@@ -138,15 +138,14 @@ async def _by_model(
     waiting: Mapping[str, KnownPaper],
     resources: FindResources,
     step: Step,
-    before: Mapping[str, Judgement] | None = None,
 ) -> tuple[dict[str, Judgement], dict[str, KnownPaper]]:
-    """Return the judgements `before` with the model's, and the papers on which it failed.
+    """Return the model's judgements, and the papers on which it failed.
 
     Each judgement is published. Papers beyond the budget stay unjudged; a limit of calls or tokens is checked
     before each batch of `IN_FLIGHT` papers, so that a replay judges the papers of its recording.
     """
     request, allowance = resources.request, resources.allowance
-    made = dict(before or {})
+    made: dict[str, Judgement] = {}
     failed: dict[str, KnownPaper] = {}
     places = asyncio.Semaphore(IN_FLIGHT)
     schema = BriefJudgement if request.judge == "brief" else ComplexJudgement
@@ -185,7 +184,7 @@ async def _by_model(
     size = IN_FLIGHT if is_limited else max(IN_FLIGHT, len(items))
     for start in range(0, len(items), size):
         await all_of(judge_one(paper_id, known) for paper_id, known in items[start : start + size])
-    return {each: made[each] for each in (*(before or ()), *waiting) if each in made}, failed
+    return {each: made[each] for each in waiting if each in made}, failed
 
 
 # Without a language model

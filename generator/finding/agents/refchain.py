@@ -9,15 +9,16 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from base.notes import Note
-from generator.finding.state import FindingState, FindResources, FoundBy, FoundKind, KnownPaper, found_again
+from generator.finding.state import FindingState, FindResources, FoundBy, KnownPaper, found_again
 from generator.tracing import Step, all_of
 from indexer.corpora.normal_forms import ARXIV_DOI, whole_doi
+from indexer.corpora.papers import Paper
 from retriever.errors import SourceFailed
 from retriever.queries.filters import Filters, satisfies
-from retriever.sources import LinkedPapers, Source, SourceAnswer, SourcePaper
+from retriever.sources import LinkedPapers, LinkKind, Source, SourceAnswer
 from retriever.sources.merging import LimitedSource, Merged, ask_sources, merge, notes_of
 
-MOST_OF_A_PAPER: Mapping[FoundKind, int] = {"reference": 200, "citing": 50}
+MOST_OF_A_PAPER: Mapping[LinkKind, int] = {"reference": 200, "citing": 50}
 OPENALEX, ARXIV = "openalex", "arxiv"
 MOST_OF_A_LAYER = 300  # new papers with most links from relevant papers
 
@@ -26,7 +27,7 @@ MOST_OF_A_LAYER = 300  # new papers with most links from relevant papers
 class Links:
     """Linked papers by source and by the known paper's id, with the notes and the requests of all sources."""
 
-    found: dict[str, dict[str, tuple[SourcePaper, ...]]] = field(default_factory=dict)
+    found: dict[str, dict[str, tuple[Paper, ...]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     requests: int = 0
     looked_up: int = 0  # papers found by DOI in another source
@@ -42,13 +43,13 @@ async def follow(state: FindingState, resources: FindResources, step: Step, *, l
     ]
     if not frontier or resources.allowance.time_is_over:
         return state
-    kinds: list[FoundKind] = ["reference"]
+    kinds: list[LinkKind] = ["reference"]
     if request.does("cited-by"):
         kinds.append("citing")
     with step.step("refchain", layer=layer, papers=[paper_id for paper_id, _ in frontier]) as following:
         links = await all_of(_links(frontier, kind, resources) for kind in kinds)
         following.notes += dict.fromkeys(note for of_kind in links for note in of_kind.notes)
-        threads, papers = resources.relevance.threads, dict[FoundKind, Merged]()
+        threads, papers = resources.relevance.threads, dict[LinkKind, Merged]()
         for kind, of_kind in zip(kinds, links, strict=True):
             answers = {
                 name: SourceAnswer(tuple(of.get(paper_id, ()) for paper_id, _ in frontier))
@@ -76,7 +77,7 @@ async def follow(state: FindingState, resources: FindResources, step: Step, *, l
 def _papers_of(
     state: FindingState,
     frontier: Sequence[tuple[str, KnownPaper]],
-    of_kinds: Mapping[FoundKind, Merged],
+    of_kinds: Mapping[LinkKind, Merged],
     filters: Filters,
     layer: int,
 ) -> tuple[dict[str, KnownPaper], dict[str, KnownPaper], int]:
@@ -86,7 +87,7 @@ def _papers_of(
     left_out = 0
     for kind, of_kind in of_kinds.items():
         for (paper_id, _), others in zip(frontier, of_kind.found, strict=False):
-            for rank, (other, _) in enumerate(others, 1):
+            for rank, other in enumerate(others, 1):
                 by, merged = FoundBy(kind, paper_id, rank), of_kind.papers[other]
                 if other == paper_id:
                     continue
@@ -101,17 +102,13 @@ def _papers_of(
 
 
 async def _links(
-    frontier: Sequence[tuple[str, KnownPaper]], kind: FoundKind, resources: FindResources
+    frontier: Sequence[tuple[str, KnownPaper]], kind: LinkKind, resources: FindResources
 ) -> Links:
     """Ask each source in one call for the references of its papers, or for their citing papers.
 
     Papers without references in any source are looked up by DOI in sources that support it.
     """
-    able = [
-        source
-        for source in resources.sources
-        if getattr(source.source.features, "references" if kind == "reference" else "citing")
-    ]
+    able = [source for source in resources.sources if source.source.features.references]
     links, own_ids = Links(), {source.name: dict[str, str]() for source in able}  # by paper id
     for paper_id, known in frontier:
         for name, own in known.merged.ids:
@@ -129,7 +126,7 @@ async def _links(
 
 
 async def _add(
-    links: Links, sources: Sequence[LimitedSource], ids: Mapping[str, Mapping[str, str]], kind: FoundKind
+    links: Links, sources: Sequence[LimitedSource], ids: Mapping[str, Mapping[str, str]], kind: LinkKind
 ) -> None:
     """Ask each source in one call for the links of its papers, given by their ids in that source."""
     asked, limit = [source for source in sources if ids.get(source.name)], MOST_OF_A_PAPER[kind]
@@ -138,7 +135,7 @@ async def _add(
 
     async def ask(source: Source) -> LinkedPapers:
         own = list(dict.fromkeys(ids[source.name].values()))
-        return await (source.references(own, limit) if kind == "reference" else source.citing(own, limit))
+        return await source.linked(kind, own, limit)
 
     try:
         given = await ask_sources(asked, ask)
@@ -178,7 +175,7 @@ async def _ids_by_doi(
         for source in asked:
             found = given.answers.get(source.name, {}).get(doi)
             if found and source.name not in has[paper_id]:
-                ids.setdefault(source.name, {})[paper_id] = found.paper.id
+                ids.setdefault(source.name, {})[paper_id] = found.id
                 break
     return ids, given.failures
 

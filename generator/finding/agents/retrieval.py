@@ -237,8 +237,8 @@ def _with_found(state: FindingState, sent: Iterable[SearchQuery], merged: Merged
     papers, answered = dict(state.papers), {}
     found_lists = [*merged.found, *[()] * len(state.queries)]  # without sources, nothing is found
     for query, found in zip(sent, found_lists, strict=False):
-        answered[query] = replace(query, found=tuple(paper_id for paper_id, _ in found))
-        for rank, (paper_id, _) in enumerate(found, 1):
+        answered[query] = replace(query, found=found)
+        for rank, paper_id in enumerate(found, 1):
             by = FoundBy("query", query.text, rank)
             papers[paper_id] = found_again(papers.get(paper_id), merged.papers[paper_id], by, layer=0)
     queries = tuple(answered.get(query, query) for query in state.queries)

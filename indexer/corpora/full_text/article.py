@@ -1,25 +1,18 @@
 """Extraction of a record in Paper's keys from the pages of a PDF."""
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from indexer.corpora.cleaning import is_reference_heading
-from indexer.corpora.full_text.headings import (
-    ABSTRACT_WORDS,
-    KEYWORD_WORDS,
-    headings_of,
-    is_abstract_heading,
-    is_front_heading,
-    is_keyword_heading,
-    together,
-)
+from base.patterns import lazy_regex
 from indexer.corpora.full_text.joining import join_lines, words_of
 from indexer.corpora.full_text.layout import Line, lines_of, usual_size, without_margins
+from indexer.corpora.full_text.outline import headings_of
 from indexer.corpora.full_text.pages import Page
 from indexer.corpora.full_text.references import EntryLine, entry_spans, parse_references
 from indexer.corpora.full_text.title_page import front_matter, title_page
+from indexer.corpora.headings import inline_heading, kind_of, together
 from indexer.corpora.papers import language_of
 
 MOST_KEYWORDS = 30
@@ -30,17 +23,14 @@ INDENTED = 0.6  # in line heights
 SAME_SIZE = 0.12  # sizes of lines after OCR vary slightly
 RUNNING_LETTERS = 120  # of a block of running text
 HEADLESS_LETTERS = 240  # of an abstract without a heading
-SENTENCE_END = re.compile(r"[.?!:;。다]['\"”’)\]]*$")
-INLINE_HEADING = re.compile(
-    rf"[\[<【〔(]?\s*(?P<name>{ABSTRACT_WORDS}|{KEYWORD_WORDS})\s*(?:[-–—:：.]+"
-    rf"|[\]>】〕)]\s*[-–—:：.]*)\s*(?P<text>\S.*)",
+FEWEST_ENTRIES = 3  # lines of a reference list, before text that may end it
+SENTENCE_END = lazy_regex(r"[.?!:;。다]['\"”’)\]]*$")
+ABSTRACT_END = lazy_regex(
+    r"\W*(?:key\s?words?|index terms|주제어|핵심\s?(?:어|단어)|중심어|키워드|색인어|주요어)(?:\W|$)"
+    r"|categories and subject|general terms|ccs concepts|©|copyright",
     re.IGNORECASE,
 )
-ABSTRACT_END = re.compile(
-    rf"\W*(?:{KEYWORD_WORDS})(?:\W|$)|categories and subject|general terms|ccs concepts|©|copyright",
-    re.IGNORECASE,
-)
-AFTER_LIST = re.compile(
+AFTER_LIST = lazy_regex(
     r"e-?mail\s*:|(?:author )?(?:affiliations?|biograph(?:y|ies))\s*:?$|(?:manuscript )?received\b"
     r"|저자\s*소개|corresponding author|department of\b(?!.*(?:19|20)\d\d)",
     re.IGNORECASE,
@@ -90,9 +80,9 @@ def _sections_of(lines: Sequence[Line], usual: float, words: Set[str]) -> list[S
     for index, line in enumerate(lines):
         if index <= last:
             continue
-        if found := INLINE_HEADING.fullmatch(line.text):
-            part = replace(line.part, text=found["text"])
-            sections.append(Section(together(found["name"]), 1, [replace(line, part=part, text=part.text)]))
+        if found := inline_heading(line.text):
+            part = replace(line.part, text=found[1])
+            sections.append(Section(found[0], 1, [replace(line, part=part, text=part.text)]))
         elif heading := headings.get(index):
             last = heading.last
             sections.append(Section(together(join_lines(lines[index : last + 1], words)), heading.level))
@@ -104,7 +94,7 @@ def _sections_of(lines: Sequence[Line], usual: float, words: Set[str]) -> list[S
 def _with_abstracts(sections: Sequence[Section]) -> list[Section]:
     """Mark the abstracts; lines around an abstract become sections without a heading."""
     abstracts = [
-        _abstract_lines(part.lines) if is_abstract_heading(part.heading) else [] for part in sections
+        _abstract_lines(part.lines) if kind_of(part.heading) == "abstract" else [] for part in sections
     ]
     if not any(abstracts) and len(sections) > 1:  # the first long block above the headings
         blocks = _blocks(sections[0].lines)
@@ -150,39 +140,38 @@ def _letters(lines: Sequence[Line]) -> int:
 
 def _texts(sections: Sequence[Section], words: Set[str], language: str) -> dict[str, Any]:
     """Return abstracts, keywords, body and references, without the lines above them on the title page."""
-    abstracts = {
-        number: " ".join(_paragraphs(part.lines, words))
-        for number, part in enumerate(sections)
-        if part.is_abstract
-    }
-    chosen: dict[str, int] = {}  # the first abstract of each language
-    for number, text in abstracts.items():
-        chosen.setdefault(language_of(text), number)
-    numbers = sorted(chosen.values(), key=lambda number: number != chosen.get(language))[:2]
+    abstracts: dict[str, tuple[Section, str]] = {}  # the first of each language
+    for section in sections:
+        if section.is_abstract:
+            text = " ".join(_paragraphs(section.lines, words))
+            abstracts.setdefault(language_of(text), (section, text))
+    chosen = [abstracts[each] for each in sorted(abstracts, key=lambda each: each != language)][:2]
+    left_out = [section for section, _ in chosen] + ([sections[0]] if _is_front(sections) else [])
     keywords: list[str] = []
     body: list[str] = []
     references: list[str] = []
-    for number, section in enumerate(sections):
-        lines = section.lines
-        if number in numbers or (number == 0 and _is_front(sections)):
+    for section in sections:
+        lines, kind = section.lines, kind_of(section.heading)
+        if any(section is each for each in left_out):
             continue
-        if is_reference_heading(section.heading):
-            ends = (n for n, line in enumerate(lines) if n > 2 and AFTER_LIST.match(line.text))  # noqa: PLR2004
+        if kind == "references":
+            ends = (n for n, line in enumerate(lines) if n >= FEWEST_ENTRIES and AFTER_LIST.match(line.text))
             end = next(ends, len(lines))
             entries = [join_lines(entry, words) for entry in _entries_of(lines[:end])]
             references += entries
-            body += [section.heading, *entries, *_paragraphs(lines[end:], words)]
-            continue
-        if is_keyword_heading(section.heading) and lines:
+            body += [section.heading, *entries]
+            lines = lines[end:]
+        elif kind == "keywords" and lines:
             block, *_ = _blocks(lines)
             keywords += keywords_in(join_lines(block, words))
             lines = lines[len(block) :]
         elif section.heading:
             body.append(f"{'#' * (section.level + 1)} {section.heading}")
         body += _paragraphs(lines, words)
-    headings = [part for part in sections if part.heading and not is_front_heading(part.heading)]
+    front = ("abstract", "keywords", "contents")
+    headings = [part for part in sections if part.heading and kind_of(part.heading) not in front]
     return {
-        **dict(zip(("abstract", "abstract2"), map(abstracts.__getitem__, numbers), strict=False)),
+        **dict(zip(("abstract", "abstract2"), (text for _, text in chosen), strict=False)),
         "sections": [{"title": section.heading, "level": section.level} for section in headings],
         "keywords": keywords,
         "body": "\n\n".join(filter(None, body)),
@@ -193,11 +182,13 @@ def _texts(sections: Sequence[Section], words: Set[str], language: str) -> dict[
 def _is_front(sections: Sequence[Section]) -> bool:
     """Check whether all lines above the first heading are on the page of the next lines: names, addresses."""
     first, *others = sections
-    pages = {line.page for line in (*first.lines, *[line for part in others for line in part.lines][:1])}
-    return len(sections) > 1 and not first.is_abstract and len(pages) == 1
+    following = [line for part in others for line in part.lines][:1]
+    return (
+        bool(others) and not first.is_abstract and len({line.page for line in first.lines + following}) == 1
+    )
 
 
-def _paragraphs(lines: Sequence[Line], words: Set[str]) -> list[str]:
+def _paragraphs(lines: Iterable[Line], words: Set[str]) -> list[str]:
     """Join the lines of a section into paragraphs, also across columns."""
     groups: list[list[Line]] = []
     for line in lines:

@@ -24,7 +24,7 @@ from base.net.http_client import exchange, open_client
 from base.untrusted import one_line
 from indexer.corpora.full_text.joining import readable
 from indexer.corpora.full_text.references import doi_in, parse_reference
-from indexer.corpora.full_text.title_page import ARXIV
+from indexer.corpora.full_text.title_page import arxiv_in
 from indexer.corpora.papers import language_of
 from indexer.corpora.readers.bibliography import drop_empty, year_within
 from indexer.corpora.readers.mapping import Table, find, first, map_record, texts
@@ -37,6 +37,7 @@ STOP_S = 0.1  # polling interval for cancellation
 FORM = {"consolidateHeader": "0", "consolidateCitations": "0", "includeRawCitations": "1"}
 READ_BY = "GROBID"
 SOURCE = "teiHeader/fileDesc/sourceDesc/biblStruct//"
+ARXIV = f"{SOURCE}idno[@type='arXiv']"
 # Block elements, separated from surrounding text; other elements are within words.
 BLOCKS = frozenset("div head p s lb list item note figure".split())
 
@@ -85,10 +86,8 @@ class GrobidServer:
 
     async def _ask(self, data: bytes) -> dict[str, Any]:
         """Send a PDF, again while the server is busy, within the time limit of a document."""
-        url, file = (
-            f"{self._url}/api/processFulltextDocument",
-            {"input": ("paper.pdf", data, "application/pdf")},
-        )
+        url = f"{self._url}/api/processFulltextDocument"
+        file = {"input": ("paper.pdf", data, "application/pdf")}
         waited = 0.0
         async with open_client(self._url, None) as client:
             form = client.build_request("POST", url, data=FORM, files=file)
@@ -119,10 +118,9 @@ def record_of_tei(content: bytes) -> dict[str, Any]:
             element.text, element.tail = f" {element.text or ''}", f" {element.tail or ''}"
     if root.find("teiHeader") is None:
         raise ValueError("its response is not TEI (without a header)")
-    sections, body = _body(root)
-    references = filter(None, map(_reference, root.iterfind(".//listBibl/biblStruct")))
+    references = map(_reference, root.iterfind(".//listBibl/biblStruct"))
     return map_record(root, PAPER) | drop_empty(
-        {"sections": sections, "body": body, "reference_list": list(references)}
+        _body(root) | {"reference_list": list(filter(None, references))}
     )
 
 
@@ -140,17 +138,12 @@ def _year(element: Element, paths: str) -> int | None:
     return next(filter(None, (year_within(date.get("when", "") or _text(date, ".")) for date in dates)), None)
 
 
-def _arxiv(root: Element) -> str:
-    number = ARXIV.match("arXiv:" + first(root, f"{SOURCE}idno[@type='arXiv']").removeprefix("arXiv:"))
-    return number["id"] if number else ""
-
-
 PAPER: Table = {
     "title": partial(_text, path="teiHeader//titleStmt/title"),
     "authors": partial(_names, path=f"{SOURCE}author/persName"),
     "year": partial(_year, paths=f"teiHeader//publicationStmt/date|{SOURCE}imprint/date"),
     "doi": lambda root: doi_in(first(root, f"{SOURCE}idno[@type='DOI']")),
-    "arxiv": _arxiv,
+    "arxiv": lambda root: arxiv_in(f"arXiv:{first(root, ARXIV).removeprefix('arXiv:')}"),
     "keywords": ("teiHeader//keywords//term",),
     "abstract": lambda root: (
         readable(" ".join(texts(root, "teiHeader//abstract//p"))) or _text(root, "teiHeader//abstract")
@@ -171,7 +164,7 @@ def _reference(entry: Element) -> dict[str, Any]:
     return parse_reference(text) | known if text else {}
 
 
-def _body(root: Element) -> tuple[list[dict[str, Any]], str]:
+def _body(root: Element) -> dict[str, Any]:
     """Return the headings with their levels, and the text with headings on separate lines."""
     sections: list[dict[str, Any]] = []
     parts: list[str] = []
@@ -183,4 +176,4 @@ def _body(root: Element) -> tuple[list[dict[str, Any]], str]:
             sections.append({"title": f"{number} {name}".strip(), "level": level})
             parts.append(f"{'#' * (level + 1)} {sections[-1]['title']}")
         parts += map(readable, texts(division, "p"))
-    return sections, "\n\n".join(parts)
+    return {"sections": sections, "body": "\n\n".join(parts)}

@@ -9,7 +9,7 @@ import math
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from ctypes import c_double, c_int, create_string_buffer
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 MOST_PAGES = 2_000
-FRONT_PAGES = 3  # pages on which raised marks are separated from words, and fonts are examined
-RAISED = "\x01"  # around a raised mark on a front page
+FRONT_PAGES = 3  # pages on which fonts are examined
+RAISED = "\x01"  # around a raised mark
 WORD = re.compile(r"[^\s\x00\x02\ufffe]+")
 HYPHENS = "\x02", "\ufffe"  # PDFium's replacements of a hyphen at a line end
 UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff\x02-\x1e]")
@@ -106,29 +106,31 @@ def read_pdf(data: bytes) -> tuple[list[Page], dict[str, str]]:
         for number in range(len(document)):
             try:
                 with closing(document[number]) as page, closing(page.get_textpage()) as text:
-                    words = list(_words(text.raw, page.get_bbox(), front=number < FRONT_PAGES))
+                    words = list(_words(text.raw, page.get_bbox()))
                     front = words if number < FRONT_PAGES else ()
                     unmapped += [FPDFText_HasUnicodeMapError(text.raw, word.start) == 1 for word in front]
                     pages.append(_page(text.raw, words, page.get_bbox()))
             except pypdfium2.PdfiumError:
                 continue  # read the other pages
         metadata = document.get_metadata_dict(skip_empty=True)
-    if not pages:
-        raise Unreadable("it has no pages that can be read")
-    text = "".join(part.text for page in pages for part in page.fragments)
-    letters, pictures = sum(map(str.isalpha, text)), not all(page.fragments for page in pages)
-    if max(_share(sum(unmapped), unmapped), _share(len(UNMAPPED.findall(text)), text)) > UNMAPPED_SHARE:
-        raise Unreadable("its fonts do not map to characters: run OCR first")
-    if not letters or (pictures and letters < FEW_LETTERS * len(pages)):
-        raise Unreadable("it has no text, its pages are images: run OCR first")
+    _check_text(pages, unmapped)
     return pages, metadata
 
 
-def _share(count: int, items: Sequence[Any]) -> float:
-    return count / max(len(items), 1)
+def _check_text(pages: Sequence[Page], unmapped: Sequence[bool]) -> None:
+    """Raise `Unreadable` for scans, and for fonts whose characters are unknown."""
+    if not pages:
+        raise Unreadable("it has no pages that can be read")
+    text = "".join(part.text for page in pages for part in page.fragments)
+    shares = sum(unmapped) / max(len(unmapped), 1), len(UNMAPPED.findall(text)) / max(len(text), 1)
+    if max(shares) > UNMAPPED_SHARE:
+        raise Unreadable("its fonts do not map to characters: run OCR first")
+    letters, pictures = sum(map(str.isalpha, text)), not all(page.fragments for page in pages)
+    if not letters or (pictures and letters < FEW_LETTERS * len(pages)):
+        raise Unreadable("it has no text, its pages are images: run OCR first")
 
 
-def _words(textpage: Any, box: Sequence[float], *, front: bool) -> Iterator[_Word]:
+def _words(textpage: Any, box: Sequence[float]) -> Iterator[_Word]:
     """Yield the words within the visible box of a page."""
     import pypdfium2.raw as pdfium
 
@@ -136,9 +138,7 @@ def _words(textpage: Any, box: Sequence[float], *, front: bool) -> Iterator[_Wor
     codes = map(pdfium.FPDFText_GetUnicode, repeat(textpage, count), range(count))
     text = array("I", codes).tobytes().decode("utf-32-le", "replace")
     places = [found.span() for found in WORD.finditer(text)]
-    if front:
-        places = list(_split_at_raised(textpage, places))
-    matrix, corners = pdfium.FS_MATRIX(), pdfium.FS_RECTF()
+    matrix, corners, x, y = pdfium.FS_MATRIX(), pdfium.FS_RECTF(), c_double(), c_double()
     level: tuple[float, float] | None = None  # words of one font on one baseline have boxes of one height
     for (start, end), (following, _) in zip(places, [*places[1:], (count, count)], strict=False):
         points = []
@@ -150,37 +150,18 @@ def _words(textpage: Any, box: Sequence[float], *, front: bool) -> Iterator[_Wor
             continue
         if level != (level := (bottom, points[1][1])):
             pdfium.FPDFText_GetMatrix(textpage, start, matrix)
+            pdfium.FPDFText_GetCharOrigin(textpage, start, x, y)
             turn = round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
             size = pdfium.FPDFText_GetFontSize(textpage, start) * math.hypot(matrix.c, matrix.d)
-            origin = next(_origins(textpage, [start]))
         sides = [_upright(point, turn, box)[0] for point in points]
-        baseline = _upright(origin, turn, box)[1]
+        baseline = _upright((x.value, y.value), turn, box)[1]
         yield _Word(start, text[start:end], min(sides), max(sides), baseline, size, turn, text[end:following])
-
-
-def _origins(textpage: Any, indices: Iterable[int]) -> Iterator[tuple[float, float]]:
-    from pypdfium2.raw import FPDFText_GetCharOrigin
-
-    x, y = c_double(), c_double()
-    for index in indices:
-        FPDFText_GetCharOrigin(textpage, index, x, y)
-        yield x.value, y.value
 
 
 def _upright(point: tuple[float, float], turn: int, box: Sequence[float]) -> tuple[float, float]:
     """Return coordinates from the top left of the page in the reading orientation of turned text."""
     (x, y), (left, bottom, right, top) = point, box
     return ((x - left, top - y), (y - bottom, x - left), (right - x, y - bottom), (top - y, right - x))[turn]
-
-
-def _split_at_raised(textpage: Any, places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Split words where characters are raised or lowered: marks behind names."""
-    for start, end in places:
-        heights = [height for _, height in _origins(textpage, range(start, end))]
-        steps = [abs(after - height) > 1 for height, after in pairwise(heights)]
-        inner = [at for at, step in enumerate(steps, start + 1) if step]
-        # Every character of sideways text is at another height.
-        yield from pairwise([start, *(inner if len(inner) < max(2, (end - start) / 2) else ()), end])
 
 
 def _page(textpage: Any, words: Sequence[_Word], box: Sequence[float]) -> Page:

@@ -75,20 +75,21 @@ class ParserPool:
             _close(process)
 
     def parse_in_order(
-        self, documents: Iterable[tuple[Item, bytes | None]]
-    ) -> Generator[tuple[Item, Answer | None], None, None]:
-        """Yield each item with its document's {"record"} or {"problem"}, None without a document."""
-        waiting: deque[tuple[Item, Future[Answer] | None, int]] = deque()
+        self, documents: Iterable[tuple[Item, bytes | str]]
+    ) -> Generator[tuple[Item, Answer], None, None]:
+        """Yield each item with its document's {"record"} or {"problem"}; a text is a document's problem."""
+        waiting: deque[tuple[Item, Future[Answer], int]] = deque()
         for item, data in documents:
-            future = self._threads.submit(self._parse, data) if data is not None else None
-            waiting.append((item, future, len(data or b"")))
+            waiting.append((item, self._threads.submit(self._parse, data), len(data)))
             while len(waiting) > self._workers * AHEAD or sum(size for *_, size in waiting) > AHEAD_BYTES:
-                first, done, _ = waiting.popleft()
-                yield first, done.result() if done else None
-        for item, future, _ in waiting:
-            yield item, future.result() if future else None
+                first, answer, _ = waiting.popleft()
+                yield first, answer.result()
+        for item, answer, _ in waiting:
+            yield item, answer.result()
 
-    def _parse(self, data: bytes) -> Answer:
+    def _parse(self, data: bytes | str) -> Answer:
+        if isinstance(data, str):
+            return {"problem": data}
         thread = threading.get_ident()
         with self._lock:
             if self._closed.is_set():

@@ -21,19 +21,22 @@ ARXIV = lazy_regex(
     r"arxiv(?:\.org/(?:abs|pdf)/|\s*:\s*|\s+)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})", re.IGNORECASE
 )
 ADDRESS = lazy_regex(r"(?:https?://|www\.|doi\s*:?\s*10\.|10\.\d{4,9}/|arxiv\s*:)\S+", re.IGNORECASE)
+# [1], (1), 1., and names: [Kim20], [Kim and Lee, 2020]
 LABEL = lazy_regex(
-    r"\s*(?:[-*•]\s+)?(?:\[(?P<square>\d{1,4})\]|\((?P<round>\d{1,3})\)|(?P<plain>\d{1,4})[.)](?=\s))\s*"
+    r"\s*(?:[-*•]\s+)?(?:\[(?P<square>\d{1,4})\]|\((?P<round>\d{1,3})\)|(?P<plain>\d{1,4})[.)](?=\s)"
+    r"|(?P<name>\[[^\W\d_][^\[\]]{1,80}\d\d[a-z]?\]))\s*"
 )
-NAMED_LABEL = lazy_regex(r"\[[^\W\d_][^\[\]]{1,80}\d\d[a-z]?\]")  # [Kim20], [Kim and Lee, 2020]
 BULLET = lazy_regex(r"\s*[-*•]\s+")
 YEAR = r"(?:1[89]|20)\d\d"
 YEAR_IN_BRACKETS = lazy_regex(rf"[(\[]\s*({YEAR})(?:[a-z]|\s*[,.]\s*[^()\[\]]{{0,20}})?\s*[)\]][.,:]?\s*")
 YEAR_ALONE = lazy_regex(rf"(?<![\d–—./-])({YEAR})[a-z]?(?![\d–—/-]|\.\d)")
 LEADING_YEAR = lazy_regex(rf"[\s.,(]*{YEAR}[a-z]?[)\s.,]+")
 # A title in quotes, without a continuation after them.
-QUOTED = tuple(
-    lazy_regex(rf"{begin}(?P<title>[^{begin}{end}]{{4,}}?),?{end}\s*(?:[,.;:(『《]|$|(?<=[,.?!]{end})\s?)")
-    for begin, end in ("“”", '""', "「」", "『』", "‘’", "〈〉", "《》", "<>")
+QUOTED = lazy_regex(
+    "|".join(
+        rf"{begin}([^{begin}{end}]{{4,}}?),?{end}\s*(?:[,.;:(『《]|$|(?<=[,.?!]{end})\s?)"
+        for begin, end in ("“”", '""', "「」", "『』", "‘’", "〈〉", "《》", "<>")
+    )
 )
 # Possessive repetitions: backtracking in one long word of capitals would not end.
 SURNAME = (
@@ -41,24 +44,18 @@ SURNAME = (
     r"(?:\s[A-Z][\w'’-]{2,}+(?=[,;]|\s[A-Z]{1,3}\b))?+"
 )
 INITIALS = r"(?:[A-Z][a-z]?\.[\s-]?){1,4}+"
+AFTER_NAME = r"(?=\s*(?:[,;.:(&]|and\b|$))"
+# The form of the first name is that of all; of names with initials, later ones may be in another order.
 NAMES = {
-    "initials behind": lazy_regex(rf"(?P<name>{SURNAME},\s*(?:{INITIALS}|[A-Z]{{1,3}}(?=[,;.&\s(]|$)))"),
-    "bare initials": lazy_regex(
-        rf"(?P<name>{SURNAME}\s(?:[A-Z]{{1,3}}(?=[,;.:(]|$)|{INITIALS}(?=\s*(?:[,;:(&]|and\b|$)|[A-Z])))"
-    ),
-    "initials first": lazy_regex(rf"(?P<name>{INITIALS}\s*{SURNAME})(?=[,;.:(\s]|$)"),
-    "given behind": lazy_regex(
-        r"(?P<name>[A-Z][\w'’-]++,\s[A-Z][\w'’-]++(?:\s[A-Z]\.)*+)(?=[,;.]|\s(?:and|&)\s)"
+    "initials": lazy_regex(
+        rf"{SURNAME},\s*(?:{INITIALS}|[A-Z]{{1,3}}(?=[,;.&\s(]|$))"
+        rf"|{SURNAME}\s(?:[A-Z]{{1,3}}(?=[,;.:(]|$)|{INITIALS}(?:{AFTER_NAME}|(?=[A-Z])))|{INITIALS}\s*{SURNAME}"
     ),
     "full": lazy_regex(
-        r"(?P<name>[A-Z][\w'’-]++(?:\s(?:[A-Z]\.|[A-Z][\w'’-]++|van|von|de|der|la)){1,4}+)(?=\s*[,;.:(]"
-        r"|\s(?:and|&)\s|$)"
+        rf"[A-Z][\w'’-]++,\s[A-Z][\w'’-]++(?:\s[A-Z]\.)*+{AFTER_NAME}"
+        rf"|[A-Z][\w'’-]++(?:\s(?:[A-Z]\.|[A-Z][\w'’-]++|van|von|de|der|la)){{1,4}}+{AFTER_NAME}"
     ),
-    "korean": lazy_regex(r"(?P<name>[가-힣]{2,4})(?=\s*(?:[,·ㆍ;.:(]|외\b|and\b|$))"),
-}
-LATER_FORMS = {
-    "initials behind": ("initials behind", "initials first", "full"),
-    "given behind": ("full", "initials first"),
+    "korean": lazy_regex(r"[가-힣]{2,4}(?=\s*(?:[,·ㆍ;.:(]|외\b|and\b|$))"),
 }
 NAME_SEPARATOR = lazy_regex(r"[\s.]*(?:[,;·ㆍ]\s*(?:and\s|&\s?)?|\sand\s|\s?&\s|(?<=\.)(?=[A-Z]\.\s))\s*")
 OTHERS = lazy_regex(r"[,;.\s]*(?:et al\b|외\s*\d*\s*[인명]?|\(?eds?\b\.?\)?)[.,)]*")
@@ -106,10 +103,15 @@ def _beginnings(lines: Sequence[EntryLine]) -> list[bool]:
     numbered = _numbered(lines)
     if sum(numbered) > 1 or numbered[:1] == [True]:
         return numbered
-    for label, fewest in ((NAMED_LABEL, len(lines) / 10), (BULLET, 1)):
-        labelled = [label.match(line.text) is not None for line in lines]
-        if sum(labelled) > max(1, fewest):
-            return labelled
+    named = [
+        found is not None and found["name"] is not None
+        for found in (LABEL.match(line.text) for line in lines)
+    ]
+    if sum(named) > max(1, len(lines) / 10):
+        return named
+    bullets = [BULLET.match(line.text) is not None for line in lines]
+    if sum(bullets) > 1:
+        return bullets
     authors = [AUTHOR.match(line.text) is not None for line in lines]
     if sum(line.apart for line in lines) > max(1, len(lines) / 8):
         return [line.apart or (line.first and author) for line, author in zip(lines, authors, strict=True)]
@@ -128,7 +130,7 @@ def _numbered(lines: Sequence[EntryLine]) -> list[bool]:
     found = []
     for line in lines:
         label = LABEL.match(line.text)
-        number = int(label[label.lastgroup]) if label and label.lastgroup else 0
+        number = int(label["square"] or label["round"] or label["plain"] or 0) if label else 0
         found.append(last < number <= last + MOST_LEFT_OUT)
         last = number if found[-1] else last
     return found
@@ -142,9 +144,8 @@ def parse_references(entries: Iterable[str]) -> list[dict[str, Any]]:
 def parse_reference(text: str) -> dict[str, Any]:
     """Return {"text", "title", "year", "doi", "authors"} of a reference; only `text` is always present."""
     text = " ".join(text.split())[:REFERENCE_CHARACTERS]
-    label = LABEL.match(text) or NAMED_LABEL.match(text)
-    plain = text[label.end() :].lstrip() if label else text
-    doi = doi_in(plain) or (ARXIV_DOI + arxiv[1] if (arxiv := ARXIV.search(plain)) else "")
+    plain = text[label.end() :] if (label := LABEL.match(text)) else text
+    arxiv = ARXIV.search(plain)
     words = ADDRESS.sub("", plain)
     year = YEAR_IN_BRACKETS.search(words)
     years = [year[1]] if year else YEAR_ALONE.findall(words)
@@ -153,7 +154,7 @@ def parse_reference(text: str) -> dict[str, Any]:
         "text": text,
         "title": title,
         "year": int(years[-1]) if years else None,
-        "doi": doi,
+        "doi": doi_in(plain) or (ARXIV_DOI + arxiv[1] if arxiv else ""),
         "authors": authors,
     }
     return {key: value for key, value in found.items() if value}
@@ -170,13 +171,13 @@ def doi_in(text: str) -> str:
 
 def _authors_and_title(words: str, year: re.Match[str] | None) -> tuple[list[str], str]:
     authors, end, listed = _leading_names(words)
-    if quoted := next(filter(None, (pattern.search(words) for pattern in QUOTED)), None):
-        return authors, _clean(quoted["title"])
+    rest = words[end:]
+    if quoted := QUOTED.search(words):
+        return authors, _clean(quoted[quoted.lastindex or 0])
     if year and year.start() < len(words) / 2 and _clean(words[: year.start()]):
         between, after = words[end : year.start()].lstrip(" .,"), words[year.end() :]
         if not VENUE.search(between) and not SENTENCE.search(between):
             return authors, _clean(_title(after, commas=re.match(r"[\W\d]*[가-힣]", after) is not None))
-    rest = words[end:]
     if not authors and len(parts := _sentences(rest)) > 1 and LEADING_YEAR.fullmatch(f"{parts[1]} "):
         rest = rest[len(parts[0]) + 1 :]  # Organization. Year. Title.
     if leading := LEADING_YEAR.match(rest):
@@ -193,10 +194,9 @@ def _leading_names(words: str) -> tuple[list[str], int, bool]:
         found = next(((form, name) for form in forms if (name := NAMES[form].match(words, at))), None)
         if found is None:
             break
-        if not names:
-            forms = LATER_FORMS.get(found[0], (found[0],))
-        names.append(found[1]["name"].rstrip(" ."))
-        at, listed = found[1].end("name"), False
+        forms = found[:1]
+        names.append(found[1][0].rstrip(" ."))
+        at, listed = found[1].end(), False
         if others := OTHERS.match(words, at):
             at, listed = others.end(), others[0].endswith(",")
         if not (separator := NAME_SEPARATOR.match(words, at)):

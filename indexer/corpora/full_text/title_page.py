@@ -7,13 +7,13 @@ from itertools import takewhile
 from typing import Any
 
 from base.patterns import lazy_regex
-from indexer.corpora.cleaning import is_reference_heading
-from indexer.corpora.full_text.headings import is_known, together
 from indexer.corpora.full_text.joining import join_lines, letters_of, readable
 from indexer.corpora.full_text.layout import LARGER, Line, is_outer, lines_of, rows_of
 from indexer.corpora.full_text.pages import RAISED, Fragment, Page
 from indexer.corpora.full_text.references import doi_in
+from indexer.corpora.headings import kind_of, together
 from indexer.corpora.names import PARTICLES, is_organization, split_korean
+from indexer.corpora.normal_forms import ARXIV_ID
 from indexer.corpora.papers import language_of
 
 TITLE_LETTERS = 5
@@ -30,11 +30,12 @@ COVER = lazy_regex(
     r"|stable url:|terms & conditions of (?:use|access)|open access archive|citation for published version",
     re.IGNORECASE,
 )
+# Between names: signs, "and", notes in brackets and raised marks.
 SEPARATOR = lazy_regex(
-    r"\s*(?:[,;·ㆍ•|&，、*†‡∗§¶\x00]|(?<![\w-])and(?![\w-])|(?<=\s)및(?=\s))\s*", re.IGNORECASE
+    rf"\s*(?:\([^()]*\)|\[[^\[\]]*\]|{RAISED}[^{RAISED}]*{RAISED}|[,;·ㆍ•|&，、*†‡∗§¶]|\b(?:and|by)\b|\b및\b"
+    r"|\b(?:ph\.? ?d|m\.? ?sc|ieee|acm|jr|sr)\b)\s*",
+    re.IGNORECASE,
 )
-LABEL = lazy_regex(r"(?:by|authors?|저\s*자|성\s*명|이름)\s*[:：]?\s+", re.IGNORECASE)
-NOTE = lazy_regex(rf"\([^()]*\)|\[[^\[\]]*\]|{RAISED}[^{RAISED}]*{RAISED}")
 TRANSCRIBED = lazy_regex(r"([가-힣]{2,6})\s*\([A-Z][^()]*\)")
 NAME_WORD = lazy_regex(r"[^\W\d_a-z가-힣][\w'’˘´`¨ˇ-]*\.?")
 # Words of other capitalised rows. Organizations have their own list.
@@ -47,25 +48,24 @@ NO_NAME = lazy_regex(
 )
 EDGES = " .,:*†‡∗§¶#+_~^-–—✉⋆★☆○°"
 YEAR = r"(?:1[89]|20)\d\d"
-MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|spring|summer|autumn|fall|winter)[a-z]*\.?"
+YEARS = lazy_regex(rf"(?<![\d.,/-]){YEAR}(?![\d/-]|[.,]\d)")
 # Lines that date a publication, the surest first.
-DATED = (
-    lazy_regex(r"(?:졸업|학위)\s*논문|에\s*제출|source\s*:", re.IGNORECASE),
-    lazy_regex(
-        r"\b(?:vol(?:ume|\.)?|no\.|pp?\.)\s*\d|proceedings|conference|symposium|workshop|journal|©|\(c\)|copyright"
-        r"|transactions|학술\s*(?:대회|발표)|논문[집지]|\d+\s*권|preprint submitted",
-        re.IGNORECASE,
-    ),
-    lazy_regex(
-        rf"(?:.{{0,40}}[,:]\s*)?(?:[\d\s]*{MONTH}[\d\s–-]*,?\s*{YEAR}\.?(?:\s*[•,;].*)?"
-        rf"|{YEAR}\s*년도?[\s\d월일]*|{YEAR}(?:\s*[.-]\s*\d{{1,2}}){{0,2}}\.?)$",
-        re.IGNORECASE,
-    ),
-    lazy_regex(r"(?<![A-Za-z])[A-Z]{3,10}\s*(?:[’'‘](?P<short>\d\d)|(?:19|20)\d\d)(?!\d)"),
+PUBLISHED = lazy_regex(
+    r"\b(?:vol(?:ume|\.)?|no\.|pp?\.)\s*\d|proceedings|conference|symposium|workshop|journal|©|\(c\)|copyright"
+    r"|transactions|source\s*:|preprint submitted|학술\s*(?:대회|발표)|논문[집지]"
+    r"|(?:졸업|학위)\s*논문|\d+\s*권",
+    re.IGNORECASE,
 )
+DATE = lazy_regex(
+    rf"(?:.{{0,40}}[,:]\s*)?(?:[\d\s]*[a-z]{{3,9}}\.?[\d\s–-]*,?\s*{YEAR}\.?(?:\s*[•,;].*)?"
+    rf"|{YEAR}\s*년도?[\s\d월일]*|{YEAR}(?:\s*[.-]\s*\d{{1,2}}){{0,2}}\.?)$",
+    re.IGNORECASE,
+)
+CONFERENCE = lazy_regex(rf"(?<![A-Za-z])[A-Z]{{3,10}}\s*(?:[’'‘](?P<short>\d\d)|{YEAR})(?!\d)")
 NOTICE = lazy_regex(r"copyright|©|published|permission|proceedings|\bvol", re.IGNORECASE)
-ARXIV = lazy_regex(r"arXiv:\s*(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})", re.IGNORECASE)
-ARXIV_DATE = lazy_regex(rf"\[[\w.-]+\]\s*\d{{1,2}}\s+[A-Z][a-z]{{2}}\s+({YEAR})")
+STAMP = lazy_regex(
+    rf"arXiv:\s*(?P<id>[\w./-]+)(?:.*\[[\w.-]+\]\s*\d{{1,2}}\s+[A-Z][a-z]{{2}}\s+(?P<year>{YEAR}))?"
+)
 
 
 def title_page(pages: Sequence[Page]) -> int:
@@ -84,8 +84,9 @@ def front_matter(
     lines = lines_of(page.fragments)
     head = _title_lines(lines, usual, letters_of(readable(metadata.get("Title", ""))))
     below = max((line.part.bottom for line in head), default=0.0)
-    starts = (line.part.top for line in lines if line.part.top > below and _begins_text(line))
-    end = min(starts, default=page.height)
+    end = min(
+        (line.part.top for line in lines if line.part.top > below and _begins_text(line)), default=page.height
+    )
     languages = [language_of(line.text) for line in head]
     # Words in another script may be on a line of their own within the title.
     last = max((n for n, each in enumerate(languages, 1) if each in (languages[0], "other")), default=0)
@@ -98,27 +99,31 @@ def front_matter(
     ]
     margins = [line.text for line in lines_of([part for part in page.fragments if is_outer(part, page)])]
     top = [line.text for line in lines if line.part.bottom < end]
-    texts = [
-        line.text for line in takewhile(lambda line: not is_reference_heading(together(line.text)), lines)
-    ]
+    texts = [line.text for line in takewhile(lambda line: kind_of(line.text) != "references", lines)]
     dois = (*top, *(text for text in texts if "doi" in text.casefold()), *margins, page.turned)
-    arxiv = ARXIV.search(page.turned)
     names = [part for part in page.fragments if head and below - 1 < (part.top + part.bottom) / 2 < end]
     return {
         "title": title,
         "title2": _once(join_lines(second[:TITLE_LINES], words)),
         "authors": _authors(names, language_of(title)),
         "doi": next(filter(None, map(doi_in, dois)), ""),
-        "arxiv": arxiv["id"] if arxiv else "",
+        "arxiv": arxiv_in(page.turned),
         "year": year_of([*top, *margins, *filter(NOTICE.search, texts)], page.turned),
     }, [*head, *second[:TITLE_LINES]]
+
+
+def arxiv_in(text: str) -> str:
+    """Return the number after "arXiv:", without its version; "" without one."""
+    stamp = STAMP.search(text)
+    number = ARXIV_ID.fullmatch(f"arXiv:{stamp['id']}") if stamp else None
+    return number["id"] if number else ""
 
 
 def _begins_text(line: Line) -> bool:
     """Check for a heading or a line of a paragraph."""
     text, words = together(line.text), line.text.split()
     is_running = len(text) > TEXT_CHARACTERS and sum(map(str.islower, words)) > len(words) / 2
-    return is_known(text) or is_running
+    return is_running or kind_of(text) is not None
 
 
 def _title_lines(lines: Sequence[Line], usual: float, expected: str) -> list[Line]:
@@ -142,7 +147,7 @@ def _title_lines(lines: Sequence[Line], usual: float, expected: str) -> list[Lin
 
 def _is_like(line: Line, other: Line) -> bool:
     same = abs(line.part.size - other.part.size) <= SAME_SIZE * other.part.size
-    return same and not is_known(together(line.text))
+    return same and kind_of(line.text) is None
 
 
 def _may_be_title(line: Line) -> bool:
@@ -190,13 +195,12 @@ def names_in(text: str) -> list[str]:
 def _split_names(text: str) -> tuple[list[str], bool]:
     """Return the names in a text, and whether it has nothing else."""
     text = text.strip()[:1000]
-    text = text[label.end() :] if (label := LABEL.match(text)) else text
     foreign = TRANSCRIBED.findall(text)
     names: list[str] = []
-    for part in SEPARATOR.split(NOTE.sub("\x00", text)):
+    for part in SEPARATOR.split(text):
         name = together(readable(part).lstrip(EDGES).rstrip(EDGES + "0123456789"))
-        name = re.sub(r"^([가-힣]) ([가-힣]{2})$", r"\1\2", name)
-        if len(name) <= 1 or re.fullmatch(r"ph\.? ?d|m\.? ?[ds]c?|ieee|acm|[js]r", name, re.IGNORECASE):
+        name = name.replace(" ", "", 1) if re.fullmatch("[가-힣] [가-힣]{2}", name) else name
+        if len(name) <= 1:
             continue
         if all(map(_is_korean_name, name.split())):
             names += name.split()
@@ -226,15 +230,12 @@ def year_of(texts: Iterable[str], stamp: str) -> int | None:
     """
     latest = datetime.now(UTC).year + 1
     lines = [" ".join(text.split()) for text in texts if len(text) <= LINE_CHARACTERS]
-    for kind in DATED:
-        for text in lines:
-            found = kind.match(text) if kind is DATED[2] else kind.search(text)
-            if not found or ARXIV.search(text):
-                continue
-            if short := found.groupdict().get("short"):
+    for is_dated in (PUBLISHED.search, DATE.match, CONFERENCE.search):
+        for text in (text for text in lines if not STAMP.search(text)):
+            found = is_dated(text)
+            if found and (short := found.groupdict().get("short")):
                 return int(short) + (2000 if short < "50" else 1900)
-            dates = re.findall(rf"(?<![\d.,/-]){YEAR}(?![\d/-]|[.,]\d)", text)
-            if years := [year for year in map(int, dates) if year <= latest]:
+            if found and (years := [year for year in map(int, YEARS.findall(text)) if year <= latest]):
                 return years[-1]
-    found = ARXIV_DATE.search(stamp)
-    return int(found[1]) if found else None
+    found = STAMP.search(stamp)
+    return int(found["year"]) if found and found["year"] else None

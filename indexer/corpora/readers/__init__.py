@@ -1,23 +1,21 @@
 """Corpus readers: `read_corpus` reads files, folders and archives of all formats as a stream of papers."""
 
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 
 from base.errors import LibraryMissing, Remedy
 from indexer.corpora.full_text.parsing import Complete
-from indexer.corpora.papers import Paper, Unit
+from indexer.corpora.papers import Unit
 from indexer.corpora.readers.csv import header_of, parse_columns
 from indexer.corpora.readers.documents import check_pdf_library, read_pdfs
 from indexer.corpora.readers.files import (
-    DOCUMENT_FORMATS,
     ENDINGS,
     ENDINGS_OF_FORMAT,
     PARQUET_ENDINGS,
-    RANK_OF_COPY,
     CorpusFile,
     LeftOut,
     ending_of,
@@ -25,7 +23,7 @@ from indexer.corpora.readers.files import (
 )
 from indexer.corpora.readers.formats import FORMATS, OWN_FORMAT, PASSAGE_FORMATS, read_items, recognise
 from indexer.corpora.readers.hub import on_hub
-from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, name_in_letters
+from indexer.corpora.readers.items import DeadLetter, Item
 from indexer.corpora.readers.parquet import check_parquet_library
 from indexer.corpora.readers.streams import Progress, open_streams
 from indexer.errors import UnknownFormat
@@ -44,23 +42,14 @@ class Corpus:
         workers: int = 1,
         complete: Complete | None = None,
     ) -> None:
-        self.files = list(dict.fromkeys(each.path for file in files for each in (file, *file.copies)))
+        self.files = list(dict.fromkeys(file.path for file in files))
+        self.sources = [name for name in self.files if not on_hub(name)]
         self.formats = Counter(file.format for file in files if not file.problem)
         self.left_out = left_out
         self.skipped: frozenset[str] = frozenset()  # paths of files that are not read
         self._files = files
         self._columns, self._workers, self._complete = columns, workers, complete
-        self._copies = {name_in_letters(file.name): file.copies for file in files if file.copies}
         self._progress = Progress()
-
-    @property
-    def sources(self) -> dict[str, tuple[str, ...]]:
-        """The files of this machine in their order, each with the copies of its paper."""
-        return {
-            file.path: () if file.member else tuple(copy.path for copy in file.copies)
-            for file in self._files
-            if not on_hub(file.path)
-        }
 
     def skip(self, names: Collection[str]) -> None:
         """Leave out some files in further iterations."""
@@ -90,35 +79,13 @@ class Corpus:
         self._progress = Progress()
         wanted = [file for file in self._files if file.path not in self.skipped]
         for format_, files in groupby(wanted, key=lambda file: file.format):
-            with closing(self._read(format_, files, self._progress)) as items:
-                for item in items:
-                    yield from self._or_copy(item)
-
-    def _read(
-        self, format_: str, files: Iterable[CorpusFile], progress: Progress
-    ) -> Generator[Item, None, None]:
-        streams = (
-            dead_letter(file.name, 0, stream) if isinstance(stream, str) else stream
-            for file, stream in open_streams(files, progress)
-        )
-        if format_ == "pdf":
-            yield from read_pdfs(streams, self._workers, self._complete)
-            return
-        for stream in streams:
-            if isinstance(stream, DeadLetter):
-                yield stream
+            streams = (stream for _, stream in open_streams(files, self._progress))
+            if format_ == "pdf":
+                with closing(read_pdfs(streams, self._workers, self._complete)) as items:
+                    yield from items
             else:
-                yield from read_items(stream, format_, self._columns if format_ == "csv" else None)
-
-    def _or_copy(self, item: Item) -> list[Item]:
-        """Return the item, or the best valid copy of a refused document (the OCR text of a scanned PDF)."""
-        items = [item]
-        for copy in self._copies.get(item.file, ()) if isinstance(item, DeadLetter) else ():
-            format_ = DOCUMENT_FORMATS[RANK_OF_COPY[ending_of(copy.name)]]
-            items += self._read(format_, [replace(copy, format=format_)], Progress())
-            if isinstance(items[-1], Paper):
-                return items[-1:]
-        return items
+                columns = self._columns if format_ == "csv" else None
+                yield from chain.from_iterable(read_items(stream, format_, columns) for stream in streams)
 
 
 def read_corpus(
@@ -170,7 +137,7 @@ def _check_columns(corpus: Corpus, files: Sequence[CorpusFile], columns: Mapping
         raise UnknownFormat(f"column names are given, but this corpus is {corpus.format}, not csv")
     tables = (file for file in files if file.format == "csv")
     for file, stream in open_streams(tables, Progress()):
-        header = [] if isinstance(stream, str) else [name.strip() for name in header_of(stream)]
+        header = [] if stream.refused else [name.strip() for name in header_of(stream)]
         missing = [column for column in columns.values() if column not in header]
         if header and missing:
             raise UnknownFormat(

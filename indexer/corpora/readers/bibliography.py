@@ -47,10 +47,6 @@ TEXTS = (
     *("publisher", "volume", "issue", "host", "issn", "isbn", "edition", "place", "source", "subjects"),
     *("affiliation", "thesis", "pmid", "pmcid", "journal_abbreviation"),
 )
-EXPORTED_TEXTS = (
-    *("title", "title2", "abstract", "abstract2", "journal", "publisher", "doi", "url", "source", "volume"),
-    *("issue", "pages"),
-)
 WITHOUT_JOURNAL = frozenset({"book", "thesis", "report", "edited-book"})  # their container is a series
 
 # Types of CSL 1.0.2, by the names of other formats in lower case, without spaces and hyphens.
@@ -128,6 +124,7 @@ def reference_record(
     abstracts = list(dict.fromkeys(values.get("abstract", ())))
     spoken = languages(first("language"), title, *([] if title else abstracts))
     abstract, abstract2 = in_language(abstracts, spoken["lang"])
+    abstract2 = abstract2 or first("abstract2")
     authors = [*map(person_named, values.get("names", ()))]
     authors += [person_named(name) for text in values.get("authors", ()) for name in names_in(text)]
     dates = [*values.get("year", ()), *values.get("dates", ())]
@@ -164,24 +161,6 @@ def reference_record(
         **{key: first(key) for key in TEXTS},
     }
     return drop_empty({**(further or {}), **drop_empty(record)}) | spoken
-
-
-def exported_record(found: Mapping[str, Sequence[str]], kind: str) -> dict[str, Any]:
-    """Return the record of an entry that `--export` wrote, with exactly its values."""
-    record: dict[str, Any] = {key: next(iter(found.get(key, ())), "") for key in EXPORTED_TEXTS}
-    first, last = (next(iter(found.get(key, ())), "") for key in ("first_page", "last_page"))
-    language = next(iter(found.get("language", ())), "")
-    record |= {
-        "id": next(iter((*found.get("id", ()), *found.get("citation_key", ()))), ""),
-        "authors": list(map(person_named, found.get("authors", ()))),
-        "keywords": list(found.get("keywords", ())),
-        "references": list(found.get("references", ())),
-        "year": next(filter(None, map(year_within, found.get("dates", ()))), None),
-        "lang": language_of_code(language),
-        "pages": _pages(record["pages"], first, last),
-        "type": kind,
-    }
-    return drop_empty(record)
 
 
 def _pages(pages: str, first: str, last: str) -> str:

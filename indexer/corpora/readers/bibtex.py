@@ -9,13 +9,14 @@ TeX prints. Fields without a counterpart among Paper's are kept under their own 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
+import regex
+
 from indexer.corpora.own_exports import BIBTEX_ID
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers.bibliography import exported_record, person, reference_record, values_by_key
+from indexer.corpora.readers.bibliography import person, reference_record, values_by_key
 from indexer.corpora.readers.items import Found
 from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.references import RecordLines, decode_line
@@ -40,14 +41,16 @@ FIELDS = {
     "place": "address|location",
     "note": "note|annote|annotation",
     "language": "langid|language|hyphenation",
+    "id": BIBTEX_ID,
+    "title2": "title2",
+    "abstract2": "abstract2",
+    "source": "source",  # of exports
 }
-OWN_FIELDS = {"title2": "title2", "abstract2": "abstract2", "source": "source", "id": BIBTEX_ID}
 NAMES = {"names": "author", "editors": "editor"}
 KEYWORDS = ("keywords", "keyword", "author_keywords")
 READ = frozenset((*NAMES.values(), *KEYWORDS, "subtitle", "year"))
 RESERVED = frozenset((*Paper.model_fields, "_id", "docid", "text", "contents", "language"))
 VERBATIM = frozenset({"doi", "url"})
-OWN_KINDS = frozenset({"article", "misc"})
 
 AND, COMMA, SEMICOLON = (re.compile(sign, re.IGNORECASE) for sign in (r"\s+and\s+", r"\s*,\s*", r"\s*;\s*"))
 ESCAPED = re.compile(r"\\([_%&#${}~^ ])|\\(?:url|href|path)(?![A-Za-z])|\\textasciitilde\s*|[{}]")
@@ -57,15 +60,15 @@ NAME_WITH_PARTS = 3  # family, suffix, given
 BEGINS = re.compile(r"(?<![\w.])@\s*([A-Za-z][\w-]*)\s*([{(])")
 BEGINS_LINE = re.compile(r"@[A-Za-z]+\s*[{(]\s*[^\s,{}=\"]*,")  # an entry, not a line of a value
 NO_ENTRIES = frozenset({"comment", "preamble"})
-BRACES = re.compile(r"[{}]")
-BRACES_OR_QUOTE = re.compile(r'[{}"]')
 ESCAPED_BRACE = re.compile(r"(?<!\\)\\([{}])")
 COMMANDS = {"{": "{\\textbraceleft}", "}": "{\\textbraceright}"}
 # A key may have spaces, TeX and equals signs, but has no value (an entry without a key or a comma after it).
 KEY = re.compile(r"\s*+(?![A-Za-z][\w-]*\s*=)((?:(?!=\s*\{)[^,{}\"]|\{[^{}]*\}){0,300}?)\s{0,80}(?=[,}])")
-FIELD = re.compile(r"[\s,]*([^\s=,{}\"]+)\s*=\s*")
-BARE = re.compile(r"[^\s,#{}()\"=]+")
-JOINED = re.compile(r"\s*#\s*")
+# A part of a value: balanced braces, a text in quotes with such braces, or a number or abbreviation.
+BRACES = r"\{(?:[^{}]++|(?&braces))*+\}"
+PART = rf'(?:(?P<braces>{BRACES})|"(?:[^{{}}"]++|(?&braces))*+"|[^\s,#{{}}()"=]++)'
+FIELD = regex.compile(rf"[\s,]*(?P<name>[^\s=,{{}}\"]+)\s*=\s*(?:(?P<parts>{PART})\s*(?:#\s*|(?=[,}})]|$)))+")
+BRACED = regex.compile(rf"(?P<braces>{BRACES})")
 END = re.compile(r"[\s,]*[})]")
 MONTHS = {name: name.capitalize() for name in "jan feb mar apr may jun jul aug sep oct nov dec".split()}
 MOST_STRINGS, LONGEST_STRING = 100_000, 10_000  # characters
@@ -103,24 +106,14 @@ def read_bibtex(stream: Stream) -> Iterator[Found]:
 
 def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
     fields = entry.fields
-    own = BIBTEX_ID in fields
-    printed = partial(text_of, ligatures=not own)
-    texts = {
-        name: _verbatim(tex) if name in VERBATIM and not own else printed(tex) for name, tex in fields.items()
-    }
-    present = {name: [text] for name, text in texts.items() if text}
-    found, used = values_by_key(FIELDS | (OWN_FIELDS if own else {}), present)
+    texts = {name: _verbatim(tex) if name in VERBATIM else text_of(tex) for name, tex in fields.items()}
+    found, used = values_by_key(FIELDS, {name: [text] for name, text in texts.items() if text})
     found |= {"citation_key": [text_of(entry.key)], "type": [entry.kind]}
     for key, name in NAMES.items():
-        found[key] = [person for tex in _split(fields.get(name, ""), AND) if (person := _name(tex, own=own))]
-    given = [fields[name] if own else without_markup(fields[name]) for name in KEYWORDS if name in fields]
-    parts = [part for tex in given for part in _split(tex, SEMICOLON if ";" in tex and not own else COMMA)]
-    keywords = list(map(printed, parts))
-    if own:
-        found |= {"doi": [unquote(fields.get("doi", ""))], "url": [fields.get("url", "")]}
-        found |= {"authors": found["names"], "keywords": keywords}
-        found["references"] = texts.get("references", "").split()
-        return exported_record(found, "" if entry.kind in OWN_KINDS else entry.kind)
+        found[key] = [person for tex in _split(fields.get(name, ""), AND) if (person := _name(tex))]
+    given = [without_markup(fields[name]) for name in KEYWORDS if name in fields]
+    parts = [part for tex in given for part in _split(tex, SEMICOLON if ";" in tex else COMMA)]
+    keywords = dict.fromkeys(filter(None, (without_markup(text_of(part)) for part in parts)))
     found["title"] = [": ".join(filter(None, (texts.get("title"), texts.get("subtitle"))))]
     found["other_dois"] = found.get("url", [])
     if "\\url" in fields.get("howpublished", "") and "url" not in found:
@@ -131,7 +124,9 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
     if texts.get("archiveprefix", texts.get("eprinttype", "")).lower() == "arxiv" and texts.get("eprint"):
         further["arxiv"] = texts["eprint"]
     if keywords:
-        further["keywords"] = list(dict.fromkeys(filter(None, map(without_markup, keywords))))
+        further["keywords"] = list(keywords)
+    if BIBTEX_ID in fields:
+        further["references"] = further.pop("bibtex:references", "").split()
     record = reference_record(found, stream, further)
     return {key: value for key, value in record.items() if (key, value) != ("citation_key", record["id"])}
 
@@ -149,14 +144,14 @@ def _split(tex: str, separator: re.Pattern[str]) -> list[str]:
     return [part for part in (*parts, tex[start:]) if part.strip()]
 
 
-def _name(tex: str, *, own: bool) -> str:
+def _name(tex: str) -> str:
     """Return "Family, Given", "Family, Given, Suffix", or a name as it is; "" for further authors.
 
     Names are those of BibTeX, or BibLaTeX's `family=…, given=…` ("extended name format", section 3.4).
     """
     if tex.strip() == "others":
         return ""
-    parts = [text_of(part, ligatures=not own) for part in _split(tex.strip().strip('"'), COMMA)]
+    parts = [text_of(part) for part in _split(tex.strip().strip('"'), COMMA)]
     named = [NAME_PART.match(part) for part in parts]
     if named and all(named):
         values = {part[1]: part[2].strip() for part in named if part}
@@ -173,7 +168,8 @@ def _name(tex: str, *, own: bool) -> str:
 
 def _verbatim(tex: str) -> str:
     """Return a DOI or an address, in which only escaped signs and braces have a meaning."""
-    return ESCAPED.sub(lambda found: found[1] or ("~" if "tilde" in found[0] else ""), tex).strip()
+    text = ESCAPED.sub(lambda found: found[1] or ("~" if "tilde" in found[0] else ""), tex).strip()
+    return text if "://" in text else unquote(text)
 
 
 def _with_inherited_fields(found: Iterable[Entry]) -> Iterator[Entry]:
@@ -269,8 +265,8 @@ def _parsed(text: str, strings: dict[str, str]) -> Iterator[tuple[str, str, dict
     while begin := BEGINS.search(text, place):
         kind, place = begin[1].lower(), begin.end()
         if kind in NO_ENTRIES:
-            if (place := _end_of_part(text, place - 1)) < 0:
-                return
+            braced = BRACED.match(text, place - 1)
+            place = braced.end() if braced else len(text)
             continue
         key = None if kind == "string" else KEY.match(text, place)
         most = LONGEST_STRING if kind == "string" else LINE_BYTES
@@ -281,7 +277,7 @@ def _parsed(text: str, strings: dict[str, str]) -> Iterator[tuple[str, str, dict
             strings |= fields
 
 
-def _fields(text: str, place: int, strings: dict[str, str], most: int) -> tuple[dict[str, str], int]:
+def _fields(text: str, place: int, strings: Mapping[str, str], most: int) -> tuple[dict[str, str], int]:
     """Return the fields of an entry and the place after it; the first of two with the same name counts.
 
     Repeated white space counts as one space, as in TeX. Abbreviations may double in length each time they are
@@ -290,41 +286,14 @@ def _fields(text: str, place: int, strings: dict[str, str], most: int) -> tuple[
     fields: dict[str, str] = {}
     size = 0
     while found := FIELD.match(text, place):
-        name, place = found[1].lower(), found.end()
-        parts: list[str] = []
-        while True:
-            part, place = _part(text, place, strings, name)
-            parts.append(part)
-            if (size := size + len(part)) > most:
-                raise _Malformed(f"values of more than {most:,} characters")
-            if not (joined := JOINED.match(text, place)):
-                break
-            place = joined.end()
-        fields.setdefault(name, WHITE_SPACE.sub(" ", "".join(parts)))
+        place = found.end()
+        parts = found.captures("parts")
+        values = [part[1:-1] if part[0] in '{"' else strings.get(part.lower(), part) for part in parts]
+        if (size := size + sum(map(len, values))) > most:
+            raise _Malformed(f"values of more than {most:,} characters")
+        fields.setdefault(found["name"].lower(), WHITE_SPACE.sub(" ", "".join(values)))
     if end := END.match(text, place):
         return fields, end.end()
-    rest = text[place:].strip(" \t\r\n,")
-    raise _Malformed(f"no field at {rest[:40]!r}" if rest else "its braces are not balanced: truncated?")
-
-
-def _part(text: str, place: int, strings: dict[str, str], name: str) -> tuple[str, int]:
-    """Return a part of a value and the place after it."""
-    if text[place : place + 1] in {"{", '"'}:
-        end = _end_of_part(text, place)
-        if end < 0:
-            raise _Malformed(f"the value of {name[:40]!r} has no end: its braces are not balanced")
-        return text[place + 1 : end], end + 1
-    if not (bare := BARE.match(text, place)):
-        raise _Malformed(f"the field {name[:40]!r} has no value")
-    return strings.get(bare[0].lower(), bare[0]), bare.end()
-
-
-def _end_of_part(text: str, place: int) -> int:
-    """Return the place of the brace or quote that ends the part at `place`, -1 without one."""
-    quoted = text[place] == '"'
-    depth = 0
-    for found in (BRACES_OR_QUOTE if quoted else BRACES).finditer(text, place + (1 if quoted else 0)):
-        depth += {"{": 1, "}": -1, '"': 0}[found[0]]
-        if depth == 0 and found[0] == ('"' if quoted else "}"):
-            return found.start()
-    return -1
+    if text.count("{") != text.count("}"):
+        raise _Malformed("its braces are not balanced: truncated?")
+    raise _Malformed(f"no field at {text[place:].strip()[:40]!r}")

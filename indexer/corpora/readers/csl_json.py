@@ -6,9 +6,10 @@ from typing import Any
 
 from indexer.corpora.own_exports import CSL_ID
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers.bibliography import drop_empty, exported_record, person, reference_record
+from indexer.corpora.readers.bibliography import person, reference_record
 from indexer.corpora.readers.items import Found
 from indexer.corpora.readers.json_records import read_records
+from indexer.corpora.readers.mapping import find, first
 from indexer.corpora.readers.streams import Stream
 
 # Variables by the keys of `reference_record`.
@@ -37,9 +38,9 @@ VARIABLES = {
     "keyword": "keywords",
 }
 NAMES = {"author": "names", "editor": "editors"}
+DATE = "issued/date-parts|issued/year|issued/raw|issued/literal|issued"  # older files have other forms
 READ = frozenset((*VARIABLES, *NAMES, "issued", "custom"))
 RESERVED = frozenset((*Paper.model_fields, "_id", "docid", "text", "contents"))
-OWN_TYPES = frozenset({"article-journal", "document"})
 # Keys of CSL items that no record of another format has beside `type`.
 TELLING = frozenset(
     "issued container-title DOI URL author editor page accessed publisher-place title-short ISBN".split()
@@ -64,52 +65,23 @@ def read_csl_json(stream: Stream) -> Iterator[Found]:
 
 def paper_record(item: Mapping[str, Any], stream: Stream) -> Mapping[str, Any]:
     """Convert an item to Paper's keys; unknown variables, and names of Paper's fields, are kept apart."""
-    found = {key: [text] for name, key in VARIABLES.items() if (text := _text(item.get(name)))}
-    for name, key in NAMES.items():
-        people = item.get(name)
-        found[key] = [_person(one) for one in people] if isinstance(people, list) else []
-    found["dates"] = [_date(item.get("issued"))]
+    found = {key: [text] for name, key in VARIABLES.items() if (text := first(item, name))}
+    found |= {key: list(filter(None, map(_person, find(item, name)))) for name, key in NAMES.items()}
+    found["dates"] = [first(item, DATE)]
     other = {name: value for name, value in item.items() if name not in READ}
     further = {f"csl:{name}" if name in RESERVED else name: value for name, value in other.items()}
     custom = item.get("custom")
-    if not isinstance(custom, Mapping) or CSL_ID not in custom:
-        record = reference_record(found, stream, further)
-        return {key: value for key, value in record.items() if key != "date"}
-    keywords = _text(item.get("keyword"))
-    kind = _text(item.get("type"))
-    found |= {"authors": found["names"], "keywords": keywords.split(", ") if keywords else []}
-    record = exported_record(found, "" if kind in OWN_TYPES else kind)
-    own = {key: value for key, value in custom.items() if key != CSL_ID}
-    return drop_empty(further | record | own | {"id": custom[CSL_ID]})
-
-
-def _text(value: Any) -> str:
-    """Return a text or number as text; "" for other values."""
-    if isinstance(value, list) and value:
-        value = value[0]
-    is_text = isinstance(value, str | int | float) and not isinstance(value, bool)
-    return str(value).strip() if is_text else ""
+    own = dict(custom) if isinstance(custom, Mapping) and CSL_ID in custom else {}
+    found["id"] = [first(own, CSL_ID)]
+    own.pop(CSL_ID, None)
+    record = reference_record(found, stream, further | own)
+    return {key: value for key, value in record.items() if key != "date"}
 
 
 def _person(name: Any) -> str:
     """Return the name of a person or institution."""
-    if not isinstance(name, Mapping):
-        return _text(name)
-    parts = {key: _text(value) for key, value in name.items()}
-    if literal := parts.get("literal"):
-        return literal
-    family = f"{parts.get('non-dropping-particle', '')} {parts.get('family', '')}".strip()
-    given = f"{parts.get('given', '')} {parts.get('dropping-particle', '')}".strip()
-    return person(family, given, parts.get("suffix", ""))
-
-
-def _date(date: Any) -> str:
-    """Return the text or the first part of a date; older files have a list of objects with a year."""
-    if isinstance(date, list) and date:
-        return _date(date[0])
-    if not isinstance(date, Mapping):
-        return _text(date)
-    parts = date.get("date-parts")
-    if isinstance(parts, list) and parts and isinstance(parts[0], list) and parts[0]:
-        return _text(parts[0][0])
-    return next(filter(None, (_text(date.get(key)) for key in ("year", "raw", "literal"))), "")
+    if not isinstance(name, Mapping) or name.get("literal"):
+        return first({"name": name}, "name|name/literal")
+    family = f"{first(name, 'non-dropping-particle')} {first(name, 'family')}".strip()
+    given = f"{first(name, 'given')} {first(name, 'dropping-particle')}".strip()
+    return person(family, given, first(name, "suffix"))

@@ -65,7 +65,7 @@ def parse_columns(text: str) -> dict[str, str]:
 def header_of(stream: Stream) -> list[str]:
     """Return the column names of a table; none if the file is empty or has no header."""
     try:
-        _, _, cells = next(_rows(stream), (0, 0, ""))
+        _, _, cells = next(_rows(stream), (0, b"", ""))
     except Unreadable:
         return []
     return [] if isinstance(cells, str) else _header(cells)
@@ -89,7 +89,7 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
     """
     header: list[str] = []
     read_row: RowReader | None = None
-    for (line, raw), last, cells in _rows(stream):
+    for line, raw, cells in _rows(stream):
         text = "".join(cells)
         problem = cells if isinstance(cells, str) else "a NUL byte" if "\0" in text else ""
         problem = problem or (f"invalid UTF-8: {CONVERT}" if SURROGATE.search(text) else "")
@@ -106,7 +106,6 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
         else:
             row = [*cells[: len(header)], *filter(None, cells[len(header) :])]
             misfit = f"{len(cells)} cells under a header of {len(header)}"
-            misfit += f"; a quote continues the row to line {last}" * (last > line)
             yield line, raw, read_row(row, header) if len(row) == len(header) else misfit
 
 
@@ -132,8 +131,8 @@ def _reader_of_rows(header: Sequence[str], columns: Mapping[str, str], stream: S
     return partial(_record_of, fields=fields) if "id" in fields.values() else None
 
 
-def _rows(stream: Stream) -> Iterator[tuple[tuple[int, bytes], int, list[str] | str]]:
-    """Yield ((line from 1, its bytes), last line, cells or problem) of the rows that are not empty.
+def _rows(stream: Stream) -> Iterator[tuple[int, bytes, list[str] | str]]:
+    """Yield (line from 1, its bytes, cells or problem) of the rows that are not empty.
 
     Invalid UTF-8 is decoded to lone surrogates, so that a row is refused as a whole, regardless of its lines.
     Raises `Unreadable` for a row without an end.
@@ -144,43 +143,36 @@ def _rows(stream: Stream) -> Iterator[tuple[tuple[int, bytes], int, list[str] | 
     declared = EXCEL_DELIMITER.fullmatch(first[1])
     first = next(lines, (0, b"", "")) if declared else first
     delimiter = declared[1].decode("latin-1") if declared else _delimiter(first[1])
-    begins: tuple[int, bytes] = first[:2]
-    row: list[str] = []
-    size, is_ended = 0, False
+    row: list[tuple[int, bytes]] = []  # the lines of the current row
 
     def texts() -> Iterator[str]:
-        nonlocal begins, size, is_ended
+        size = 0
         for number, line, problem in chain([first], lines):
-            size += len(line)
-            begins = begins if row else (number, line)
-            if problem:
-                raise Unreadable(problem, number, line)
-            if size > LINE_BYTES:
-                raise Unreadable(f"a row of more than {LINE_BYTES} bytes", *begins)
-            row.append(line.decode("utf-8", "surrogateescape") + "\n")
-            yield row[-1]
-        is_ended = True
+            size = len(line) + (size if row else 0)
+            row.append((number, line))
+            if problem or size > LINE_BYTES:
+                raise Unreadable(problem or f"a row of more than {LINE_BYTES} bytes", *row[0])
+            yield line.decode("utf-8", "surrogateescape") + "\n"
+        if row:
+            reason = f"a quote without an end: lines {row[0][0]} to {row[-1][0]} are not read"
+            raise Unreadable(reason, *row[0])
 
     reader = csv.reader(texts(), delimiter=delimiter)
     while True:
         row.clear()
-        size = 0
         try:
             cells: list[str] | str = next(reader)
             if len(row) > 1:  # a quote inside of a quoted cell may join two rows
-                list(csv.reader(row, delimiter=delimiter, strict=True))
+                again = (line.decode("utf-8", "surrogateescape") + "\n" for _, line in row)
+                list(csv.reader(again, delimiter=delimiter, strict=True))
         except StopIteration:
             return
         except csv.Error as error:
-            reason = "a carriage return outside of quotes" if "new-line" in str(error) else error
-            cells = f"not a row of a table: {reason}"
-        last = begins[0] + len(row) - 1
-        if is_ended and row:
-            raise Unreadable(f"a quote without an end: lines {begins[0]} to {last} are not read", *begins)
-        if len(row) > 1 and isinstance(cells, str):
-            cells = f"a quote within a cell in quotes: lines {begins[0]} to {last} are not read"
+            cells = f"not a row of a table: {error}"
+            if len(row) > 1:
+                cells = f"a quote within a cell in quotes: lines {row[0][0]} to {row[-1][0]} are not read"
         if any(cells):
-            yield begins, last, cells
+            yield (*row[0], cells)
 
 
 def _delimiter(header: bytes) -> str:

@@ -3,7 +3,7 @@
 import codecs
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from importlib.util import find_spec
 from pathlib import PurePosixPath
@@ -11,14 +11,14 @@ from typing import Any
 
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
-from indexer.corpora.cleaning import HEADING, reference_lines, split_sections
-from indexer.corpora.full_text.article import INLINE_HEADING, keywords_in
-from indexer.corpora.full_text.headings import is_abstract_heading, is_keyword_heading, together
+from indexer.corpora.cleaning import reference_lines, split_sections
+from indexer.corpora.full_text.article import keywords_in
 from indexer.corpora.full_text.parsing import Complete, ParserPool
 from indexer.corpora.full_text.references import entries_in, parse_references
+from indexer.corpora.headings import heading_text, inline_heading, kind_of
 from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
 from indexer.corpora.readers.files import ENDINGS
-from indexer.corpora.readers.items import DeadLetter, Found, Item, Unreadable, dead_letter, make_item
+from indexer.corpora.readers.items import Found, Item, Unreadable, make_item
 from indexer.corpora.readers.streams import CONVERT, Stream
 
 TEXT_BYTES = 8 << 20
@@ -76,30 +76,22 @@ def check_pdf_library() -> None:
 
 
 def read_pdfs(
-    streams: Iterable[Stream | DeadLetter], workers: int, complete: Complete | None = None
-) -> Iterator[Item]:
+    streams: Iterable[Stream], workers: int, complete: Complete | None = None
+) -> Generator[Item, None, None]:
     """Yield a paper or a dead letter for each PDF, in order; they are parsed concurrently in processes."""
     with ParserPool(workers, complete=complete) as pool:
-        for file, parsed in pool.parse_in_order(_contents(streams)):
-            if isinstance(file, DeadLetter):
-                yield file
-            elif parsed is None or "record" not in parsed:
-                yield dead_letter(file.name, 0, parsed["problem"] if parsed else "")
-            else:
-                yield make_item({"id": document_id(file)} | parsed["record"], file.name, 0, b"%PDF-")
+        for stream, answer in pool.parse_in_order(map(_contents, streams)):
+            record = answer.get("record")
+            values = {"id": document_id(stream)} | record if record else answer.get("problem", "")
+            yield make_item(values, stream.name, 0, b"%PDF-" if record else b"")
 
 
-def _contents(
-    streams: Iterable[Stream | DeadLetter],
-) -> Iterator[tuple[Stream | DeadLetter, bytes | None]]:
-    for stream in streams:
-        if isinstance(stream, DeadLetter):
-            yield stream, None
-            continue
-        try:
-            yield stream, _read_whole(stream, PDF_BYTES)
-        except Unreadable as error:
-            yield dead_letter(stream.name, 0, str(error)), None
+def _contents(stream: Stream) -> tuple[Stream, bytes | str]:
+    """Return a stream with its bytes, or with the reason why it cannot be read."""
+    try:
+        return stream, stream.refused or _read_whole(stream, PDF_BYTES)
+    except Unreadable as error:
+        return stream, str(error)
 
 
 def _read_whole(stream: Stream, most_bytes: int) -> bytes:
@@ -120,20 +112,19 @@ def record_of_text(text: str) -> dict[str, Any]:
     body: list[str] = []
     lines: list[str] = []
     for line in unicodedata.normalize("NFC", text).splitlines():
-        if not (found := INLINE_HEADING.fullmatch(line.strip())):
+        if not (found := inline_heading(line.strip())):
             lines.append(line)
-        elif is_keyword_heading(name := together(found["name"])):
-            record.setdefault("keywords", keywords_in(found["text"]))
+        elif kind_of(found[0]) == "keywords":
+            record.setdefault("keywords", keywords_in(found[1]))
         else:
-            lines += [f"## {name}", found["text"]]
+            lines += [f"## {found[0]}", found[1]]
     sections = split_sections("\n".join(lines))
     for section in sections:
-        heading = HEADING.fullmatch(section.heading)
-        name = together(heading["name"]) if heading else ""
-        if is_abstract_heading(name) and "abstract" not in record:
-            record["abstract"] = section.text
-        elif is_keyword_heading(name) and "keywords" not in record:
-            record["keywords"] = keywords_in(section.text)
+        kind = kind_of(heading_text(section.heading))
+        if kind == "abstract" and kind not in record:
+            record[kind] = section.text
+        elif kind == "keywords" and kind not in record:
+            record[kind] = keywords_in(section.text)
         else:
             body.append("\n".join(filter(None, (section.heading, section.text))))
     record["body"] = "\n\n".join(body)

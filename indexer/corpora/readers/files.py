@@ -5,7 +5,7 @@ import re
 import stat
 import zipfile
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -46,13 +46,8 @@ ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "markdown": frozenset({".md", ".markdown"}),
     "pdf": frozenset({".pdf"}),
 }
+FORMATS_OF_DOCUMENTS = frozenset({"text", "markdown", "pdf"})  # one paper per file
 ENDINGS = frozenset(chain.from_iterable(ENDINGS_OF_FORMAT.values()))
-# Formats with one paper per file, best first: of files with the same name, the best one is read.
-DOCUMENT_FORMATS = ("pdf", "markdown", "text")
-RANK_OF_COPY = {
-    ending: rank for rank, name in enumerate(DOCUMENT_FORMATS) for ending in ENDINGS_OF_FORMAT[name]
-}
-
 # Texts about a corpus (README.ko.md, LICENSE.txt), and the topics and qrels beside it.
 NOTICE_NAME = re.compile(
     r"(?:README|LICEN[CS]E|COPYING|NOTICE|CHANGELOG|CONTRIBUTING)(?:[._-][a-z]{2})?\.(?:md|markdown|txt|text)",
@@ -80,27 +75,12 @@ def is_hidden(name: str) -> bool:
     return name.startswith((".", "__MACOSX"))
 
 
-def corpus_names(names: Iterable[str], endings: Collection[str] = ENDINGS) -> dict[str, tuple[str, ...]]:
-    """Select the corpus files among the names of a folder (relative, with `/`), in sorted order.
+def is_corpus_file(name: str, endings: Collection[str] = ENDINGS) -> bool:
+    """Check for a corpus file by its name in a folder (relative, with `/`).
 
     Hidden files, other endings, topics, queries, questions, qrels, claims, and texts about the corpus such as
-    README.md are left out. Of documents with the same name, which have the same id, the best one is selected
-    and mapped to its copies, best first (a.pdf to a.md and a.txt).
+    README.md are none.
     """
-    alike: dict[str, list[str]] = {}
-    for name in sorted(names, key=lambda name: name.split("/")):
-        if _belongs(name, endings):
-            is_document = ending_of(name) in RANK_OF_COPY
-            stem = name.removesuffix(".gz").rpartition(".")[0] if is_document else name
-            alike.setdefault(stem, []).append(name)
-    ranked = (
-        sorted(group, key=lambda name: RANK_OF_COPY.get(ending_of(name), 0)) for group in alike.values()
-    )
-    chosen = {best: tuple(copies) for best, *copies in ranked}
-    return dict(sorted(chosen.items(), key=lambda each: each[0].split("/")))
-
-
-def _belongs(name: str, endings: Collection[str]) -> bool:
     parts = name.split("/")
     if any(is_hidden(part) or EVALUATION_NAME.fullmatch(part) for part in parts):
         return False
@@ -129,7 +109,6 @@ class CorpusFile:
     root: str = ""  # the folder or archive of the corpus, or the file's folder
     problem: str = ""
     format: str = ""  # "" until it is detected
-    copies: tuple["CorpusFile", ...] = ()  # documents with the same name, best first
 
     @property
     def name(self) -> str:
@@ -142,45 +121,35 @@ class LeftOut:
     """Names of files in the folders of a corpus that are not read."""
 
     others: list[str] = field(default_factory=list)  # no corpus files
-    copies: list[str] = field(default_factory=list)  # read only if the better file is refused
     links: list[str] = field(default_factory=list)  # links out of the folder, or broken ones
     special: list[str] = field(default_factory=list)  # FIFOs, sockets and devices
 
     @property
     def endings(self) -> Counter[str]:
         """The number of other files by ending, "" without one."""
-        return Counter(map(_any_ending, self.others))
+        return Counter(PurePosixPath(name.removesuffix(".gz")).suffix.lower() for name in self.others)
 
     def described(self) -> list[str]:
         """Format lines about the files that are not read."""
-        first = {_any_ending(name): name for name in reversed(self.others)}
-        files = [
-            f"{count:,} {ending or 'without ending'} ({PurePosixPath(first[ending]).name})"
-            for ending, count in self.endings.most_common()
-        ]
+        files = [f"{count:,} {ending or 'without ending'}" for ending, count in self.endings.most_common()]
+        shown = self.others[:SHOWN] if self.others else []
         lines = {
-            "not read": ", ".join(files[:SHOWN_ENDINGS]) + (", …" if len(files) > SHOWN_ENDINGS else ""),
-            "copies, read only if the PDF or Markdown of the same name is refused": _first(self.copies),
+            "not read": _first(files, SHOWN_ENDINGS) + (f" ({_first(shown)})" if shown else ""),
             "links out of the folder or broken, not followed (--follow-links)": _first(self.links),
             "not regular files, never read": _first(self.special),
         }
         return [f"{what}: {names}" for what, names in lines.items() if names]
 
     def as_record(self) -> dict[str, Any]:
-        """Return the counts for JSON, and the first names of copies, links and special files."""
-        named = {"copies": self.copies, "links": self.links, "special": self.special}
+        """Return the counts for JSON, and the first names of links and special files."""
+        named = {"links": self.links, "special": self.special}
         return {"endings": dict(self.endings)} | {
             group: {"count": len(names), "first": names[:SHOWN]} for group, names in named.items()
         }
 
 
-def _any_ending(name: str) -> str:
-    return PurePosixPath(name.removesuffix(".gz")).suffix.lower()
-
-
-def _first(names: Sequence[str]) -> str:
-    more = ", …" if len(names) > SHOWN else ""
-    return f"{len(names):,} ({', '.join(names[:SHOWN])}{more})" if names else ""
+def _first(names: Sequence[str], most: int = SHOWN) -> str:
+    return ", ".join(names[:most]) + (f", … ({len(names):,})" if len(names) > most else "")
 
 
 def files_at(
@@ -217,25 +186,23 @@ def _files_below(
     """Return the files of a folder, each once, by its own name rather than through a link."""
     sizes, refused = _walk(folder, left_out, follow_links=follow_links)
     below = {str(Path(path).relative_to(folder)): path for path in sizes}
-    names = corpus_names(below, endings)
-    once: dict[str, str] = {}
-    for name in filter(names.__contains__, below):
-        once.setdefault(os.path.realpath(below[name]), name)
-
-    def file(name: str, *copies: str) -> CorpusFile:
-        path = below[name]
-        return CorpusFile(path, sizes[path], root=str(folder), copies=tuple(map(file, copies)))
-
-    copies = {*chain.from_iterable(names.values())}
-    left_out.others += sorted(
-        path for name, path in below.items() if name not in names and name not in copies
-    )
-    left_out.copies += sorted(below[name] for name in copies)
-    wanted = {*once.values()}
+    once: dict[str, str] = {}  # by real path
+    for name, path in below.items():
+        if is_corpus_file(name, endings):
+            once.setdefault(os.path.realpath(path), name)
+        else:
+            left_out.others.append(path)
+    left_out.others.sort()
+    names = sorted(once.values(), key=_place)
     return [
         *(CorpusFile(path, root=str(folder), problem=problem) for path, problem in sorted(refused.items())),
-        *(file(name, *alike) for name, alike in names.items() if name in wanted),
+        *(CorpusFile(below[name], sizes[below[name]], root=str(folder)) for name in names),
     ]
+
+
+def _place(name: str) -> list[str]:
+    """Return a key that sorts files folder by folder."""
+    return name.split("/")
 
 
 def _walk(folder: Path, left_out: LeftOut, *, follow_links: bool) -> tuple[dict[str, int], dict[str, str]]:
@@ -285,12 +252,12 @@ def _with_members(file: CorpusFile, endings: Collection[str]) -> list[CorpusFile
     unsafe = sorted(filter(LEADS_OUTSIDE.match, members))
     found = [replace(file, member=name, problem="the path leads out of the archive") for name in unsafe]
     unpacked_bytes = 0
-    for name, copies in corpus_names(members.keys() - unsafe, endings).items():
-        first, *others = (_member(file, members[each]) for each in (name, *copies))
-        unpacked_bytes += 0 if first.problem else members[name].file_size
+    names = (name for name in members.keys() - unsafe if is_corpus_file(name, endings))
+    for name in sorted(names, key=_place):
+        found.append(_member(file, members[name]))
+        unpacked_bytes += 0 if found[-1].problem else members[name].file_size
         if is_bomb(unpacked_bytes, file.size):
-            return [*found, replace(file, member=name, problem=f"the archive {BOMB}")]
-        found.append(replace(first, copies=tuple(others)))
+            return [*found[:-1], replace(file, member=name, problem=f"the archive {BOMB}")]
     return found
 
 

@@ -195,9 +195,9 @@ def recognise(files: Sequence[CorpusFile]) -> list[CorpusFile]:
     unknown: list[UnknownFormat] = []
     of_hub = ""
     for file, stream in open_streams(files, Progress()):
-        format_, problem = "", stream if isinstance(stream, str) else ""
+        format_, problem = "", stream.refused
         try:
-            if isinstance(stream, Stream):
+            if not problem:
                 format_ = (on_hub(file.path) and of_hub) or format_of(stream)
                 problem = "" if format_ or stream.peek() else stream.problem
         except UnknownFormat as error:
@@ -205,20 +205,17 @@ def recognise(files: Sequence[CorpusFile]) -> list[CorpusFile]:
             unknown.append(error)
         of_hub = format_ if on_hub(file.path) else of_hub
         found[file.name] = replace(file, format="" if problem else format_, problem=problem)
-    if unknown and not any(file.format for file in found.values()):
+    seen = {file.format: file for file in found.values() if file.format}
+    if unknown and not seen:
         raise unknown[0]
-    passages = next((file for file in found.values() if file.format in PASSAGE_FORMATS), None)
-    papers = next(
-        (file for file in found.values() if file.format and file.format not in PASSAGE_FORMATS), None
-    )
+    passages, papers = seen.keys() & PASSAGE_FORMATS, seen.keys() - PASSAGE_FORMATS
     if passages and papers:
+        one, other = (f"{seen[min(each)].name} is {min(each)}" for each in (passages, papers))
         raise UnknownFormat(
-            f"{passages.name} is {passages.format}, {papers.name} is {papers.format}. "
-            "An index contains one or the other",
+            f"{one}, {other}. An index contains one or the other",
             remedy=("name the files of one kind", Remedy.NAME_FORMAT),
         )
-    order = list(dict.fromkeys(file.format for file in found.values() if file.format))
-    named = [replace(file, format=file.format or _likely_format(file.name, order)) for file in found.values()]
+    named = [replace(file, format=file.format or _likely_format(file.name, seen)) for file in found.values()]
     return sorted(named, key=lambda file: list(ENDINGS_OF_FORMAT).index(file.format))
 
 

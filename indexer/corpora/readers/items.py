@@ -53,6 +53,9 @@ class Unreadable(Exception):
 
 def items_in(read: Callable[[Any], Iterator[Found]], stream: Any) -> Iterator[Item]:
     """Yield the papers and dead letters that a reader finds in a stream."""
+    if stream.refused:
+        yield dead_letter(stream.name, 0, stream.refused)
+        return
     try:
         for line, raw, record in read(stream):
             yield make_item(record, stream.name, line, raw)

@@ -1,4 +1,4 @@
-"""Records in JSON: lines, arrays, and responses of an API that contain an array, read in pieces.
+"""Records in JSON: lines, arrays, and responses of an API that contain an array.
 
 Crossref's responses contain the array in `message.items`, its dumps in `items`, OpenAlex's in `results`.
 """
@@ -11,18 +11,20 @@ from typing import Any
 
 from indexer.corpora.readers.files import LINES_ENDINGS
 from indexer.corpora.readers.items import TOO_DEEP, Found, is_deeper
-from indexer.corpora.readers.streams import EXAMINED_BYTES, LINE_BYTES, Stream
+from indexer.corpora.readers.streams import EXAMINED_BYTES, Stream
 
-ARRAYS = frozenset({"items", "results"})
-AROUND = "message"  # the object that contains Crossref's array
-KEY = re.compile(r'[\s,]*"((?:[^"\\]|\\.)*)"\s*:\s*')
-FIRST_RECORD = re.compile(r"\[\s*{")
-INDENTED = re.compile(r"\s*\{[ \t\r]*\n")
-MARK = "\xef\xbb\xbf"  # the byte order mark in Latin-1
-BETWEEN, BETWEEN_OR_MARK = re.compile(r"[\s,]*"), re.compile(rf"[\s,{MARK}]*")
-LONGEST_TOKEN = 12  # an escaped character outside of the Basic Multilingual Plane
-# Finds the ends of values. Bytes are decoded as Latin-1, so that places in the text are places in the file.
-SCANNER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+ARRAY_BYTES = 256 << 20  # read of a file with an array; a file of lines may have any size
+# The start of an array of records, at the top or behind other values in an object and its `message`.
+TEXT = r'"(?:[^"\\]|\\.)*+"'
+FLAT = rf"(?:[^{{}}\"]|{TEXT})"
+OBJECT = rf"\{{(?:{FLAT}|\{{(?:{FLAT}|\{{{FLAT}*+\}})*+\}})*+\}}"  # of three levels
+VALUES = rf"(?:\s*{TEXT}\s*:\s*(?:{TEXT}|[\w.+-]+|{OBJECT})\s*,)*"
+ARRAY = re.compile(
+    rf'\s*(?:(?=\[)|\{{(?:{VALUES}\s*"message"\s*:\s*\{{)?{VALUES}\s*"(?:items|results)"\s*:\s*(?=\[\s*\{{))'
+)
+OBJECTS = re.compile(r"\s*(?=\{[ \t\r]*\n)")
+BETWEEN = re.compile(r"[\s,]*")
+SCANNER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)  # finds the ends of values
 LONGEST_NUMBER = 4_000  # digits, slightly below Python's limit
 KIND_OF_VALUE = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a truth value"}
 
@@ -84,53 +86,29 @@ def record_lines(stream: Stream) -> Iterator[tuple[int, bytes, str]]:
     records, a `.json` file whose first line is a single `{` has objects, unless its ending means lines.
     """
     if stream.ending not in LINES_ENDINGS:
-        head = stream.peek(EXAMINED_BYTES).decode("latin-1")
-        start = array_in(head)
-        if start is None and stream.ending == ".json" and INDENTED.match(head.removeprefix(MARK)):
-            start = 0
-        if start is not None:
-            yield from _elements(stream, start)
+        head = stream.peek(EXAMINED_BYTES).decode("utf-8-sig", "replace")
+        if ARRAY.match(head) or (stream.ending == ".json" and OBJECTS.match(head)):
+            yield from _elements(stream)
             return
     for number, line, problem in stream.lines():
         yield number, line.rstrip(), problem
 
 
-def array_in(text: str) -> int | None:
-    """Return the place of the array of records in the start of a file in Latin-1, None without one."""
-    place = _after(BETWEEN, text, len(MARK) if text.startswith(MARK) else 0)
-    if not text.startswith("{", place):
-        return place if text.startswith("[", place) else None
-    place += 1
-    while key := KEY.match(text, place):
-        place = key.end()
-        if key[1] in ARRAYS and FIRST_RECORD.match(text, place):
-            return place
-        if key[1] == AROUND and text.startswith("{", place):
-            place += 1
-            continue
-        try:
-            _, place = SCANNER.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            return None
-    return None
-
-
-def _after(skipped: re.Pattern[str], text: str, place: int) -> int:
-    found = skipped.match(text, place)
-    return found.end() if found else place
-
-
-def _elements(stream: Stream, start: int) -> Iterator[tuple[int, bytes, str]]:
-    """Yield (line from 1, element, problem or '') for each element of the arrays or objects at `start`.
+def _elements(stream: Stream) -> Iterator[tuple[int, bytes, str]]:
+    """Yield (line from 1, element, problem or '') for each element of the arrays, or each of the objects.
 
     After a problem the rest of the file is not read. Around an array inside an object nothing is read.
     """
-    text, place, is_open = stream.read().decode("latin-1"), start, False
-    line = 1 + text.count("\n", 0, start)
-    is_inside = text[:start].strip(MARK + " \t\r\n") != ""
-    between = BETWEEN if is_inside else BETWEEN_OR_MARK
+    content = bytearray()
+    while (block := stream.read()) and len(content) <= ARRAY_BYTES:
+        content += block
+    text = content.decode("utf-8-sig", "surrogateescape")
+    found = ARRAY.match(text, 0, EXAMINED_BYTES)
+    is_inside, is_open = bool(found and found[0].strip()), False
+    place, line = found.end() if found else 0, 1
+    line += text.count("\n", 0, place)
     while True:
-        begin = _after(between, text, place)
+        begin = BETWEEN.match(text, place).end()  # type: ignore[union-attr]
         line += text.count("\n", place, begin)
         place = begin
         if text.startswith("]" if is_open else "[", place):
@@ -138,35 +116,31 @@ def _elements(stream: Stream, start: int) -> Iterator[tuple[int, bytes, str]]:
                 return
             is_open, place = not is_open, place + 1
             continue
-        end, problem, is_cut = _end_of_value(text, place)
-        if not is_open and place < len(text) and text[place] != "{":
-            problem, is_cut = "text after the end of the array", False
-        if is_cut and stream.peek(len(text) - place + 1):  # twice as much
-            text, place = text[place:] + stream.read().decode("latin-1"), 0
-            if len(text) <= LINE_BYTES:
-                continue
-            problem = f"an element of more than {LINE_BYTES} bytes"
-        elif is_cut and place == len(text) and not is_open and not stream.problem:
+        if place == len(text) and not is_open and not stream.problem and not block:
             return
-        problem = is_cut * stream.problem or problem
+        end, problem = _end_of_value(text, place)
+        if problem and (block or stream.problem):
+            problem = (
+                stream.problem or f"an array of more than {ARRAY_BYTES} bytes: make lines of its records"
+            )
+        elif not is_open and text[place : place + 1] != "{":
+            problem = "text after the end of the array"
         size = EXAMINED_BYTES if problem else end - place
-        yield line, text[place : place + size].encode("latin-1"), problem
+        yield line, text[place : place + size].encode("utf-8", "surrogateescape"), problem
         if problem:
             return
         line += text.count("\n", place, end)
         place = end
 
 
-def _end_of_value(text: str, place: int) -> tuple[int, str, bool]:
-    """Return the end of a JSON value, the problem or '', and whether the value may go on behind the text."""
+def _end_of_value(text: str, place: int) -> tuple[int, str]:
+    """Return the end of a JSON value and the problem, '' without one."""
     try:
-        _, end = SCANNER.raw_decode(text, place)
+        return SCANNER.raw_decode(text, place)[1], ""
     except RecursionError:
-        return 0, "nested too deeply", False
+        return 0, "nested too deeply"
     except json.JSONDecodeError as error:
-        is_cut = error.pos > len(text) - LONGEST_TOKEN or error.msg.startswith("Unterminated")
         if error.pos >= len(text) or error.msg.startswith("Unterminated"):
-            return 0, "the file ends within a record: it may be truncated", is_cut
+            return 0, "the file ends within a record: it may be truncated"
         where = f"character {error.pos - place + 1} of the element"
-        return 0, f"not JSON: {error.msg} at {where}; reading stops here", is_cut
-    return end, "", end == len(text) and text[end - 1] not in '}]"'
+        return 0, f"not JSON: {error.msg} at {where}; reading stops here"

@@ -6,7 +6,7 @@ field 880 contains another field in the original script.
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from indexer.corpora.normal_forms import whole_doi
@@ -18,7 +18,7 @@ from indexer.corpora.readers.bibliography import (
     year_within,
 )
 from indexer.corpora.readers.items import Found
-from indexer.corpora.readers.mapping import Table, find, paper_record
+from indexer.corpora.readers.mapping import Table, first, paper_record, texts
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import payloads, text_in
 
@@ -28,28 +28,8 @@ PAGES = re.compile(r"(?:pp?|s)\.?\s*(\d+)\s*[-–~]\s*(\d+)", re.IGNORECASE)
 PEOPLE = {"100": "a", "700": "a", "110": "ab", "710": "ab", "111": "ab", "711": "ab"}  # subfields of names
 LANGUAGE_PLACE = slice(35, 38)  # of field 008
 YEAR_PLACE = slice(7, 11)
+SENTENCES = frozenset({"abstracts", "note"})  # keep their punctuation
 TYPES = {"am": "book", "aa": "chapter", "ab": "article-journal", "as": "periodical", "ta": "manuscript"}
-
-
-class Field(NamedTuple):
-    """A field, or one in the original script from a field 880."""
-
-    tag: str
-    indicator: str  # the second one
-    link: str  # number that a field shares with the one in the original script, "" or "00" without one
-    is_original: bool
-    parts: list[tuple[str, str]]  # subfields: code and text
-
-    def text(self, codes: str) -> str:
-        """Return the subfields with some codes."""
-        return " ".join(text for code, text in self.parts if code in codes and text)
-
-
-class Marc(NamedTuple):
-    """A record: its control fields by tag, and its other fields, those in the original script last."""
-
-    controls: dict[str, str]
-    fields: list[Field]
 
 
 def read_marcxml(stream: Stream) -> Iterator[Found]:
@@ -59,12 +39,15 @@ def read_marcxml(stream: Stream) -> Iterator[Found]:
 
 def record_of(element: Element, identifier: str, stream: Stream) -> dict[str, Any]:
     """Return a record in Paper's keys; `identifier` is that of OAI-PMH, or ""."""
-    controls = {field.get("tag", ""): field.text or "" for field in element.iterfind("controlfield")}
-    controls["leader"] = text_in(element, "leader")
-    fields = sorted(map(_field, element.iterfind("datafield")), key=lambda field: field.is_original)
-    record = paper_record(Marc(controls, fields), FIELDS)
+    for field in element.findall("datafield[@tag='880']"):  # behind all fields, under the tag that it repeats
+        link = first(field, "subfield[@code='6']")
+        element.remove(field)
+        field.set("tag", link[:3])
+        field.set("original", link[4:6])
+        element.append(field)
+    record = {key: _bare(key, value) for key, value in paper_record(element, FIELDS).items()}
     abstract, abstract2 = in_language(record.pop("abstracts", []), record["lang"])
-    number, agency = controls.get("001", "").strip(), controls.get("003", "").strip()
+    number, agency = _control(element, "001").strip(), _control(element, "003").strip()
     accession = f"({agency}){number}" if agency and number else number
     identifier = identifier or record_id(
         stream,
@@ -76,24 +59,45 @@ def record_of(element: Element, identifier: str, stream: Stream) -> dict[str, An
     return {"id": identifier} | record | drop_empty({"abstract": abstract, "abstract2": abstract2})
 
 
-def _field(element: Element) -> Field:
-    parts = [(part.get("code", "-"), text_in(part)) for part in element.iterfind("subfield")]
-    tag, link = element.get("tag", ""), next((text for code, text in parts if code == "6"), "")
-    original = tag == "880"
-    return Field(link[:3] if original else tag, element.get("ind2", " "), link[4:6], original, parts)
+def _control(element: Element, tag: str) -> str:
+    return element.findtext(f"controlfield[@tag='{tag}']") or ""
 
 
-@find.register
-def _texts(marc: Marc, path: str) -> list[str]:
-    """Return the texts at a path such as `264/1$b`: tag, second indicator, codes of subfields.
+def _path(*places: str) -> str:
+    """Return the paths of subfields such as 264/1$b: tag, second indicator, code."""
+    paths = []
+    for place in places:
+        tag, _, code = place.partition("$")
+        tag, _, indicator = tag.partition("/")
+        condition = f"[@ind2='{indicator}']" if indicator else ""
+        paths.append(f"datafield[@tag='{tag}']{condition}/subfield[@code='{code}']")
+    return "|".join(paths)
 
-    The texts have no punctuation at their ends, unless the path ends with a full stop.
-    """
-    place, _, codes = path.partition("$")
-    tag, _, indicator = place.partition("/")
-    fields = (field for field in marc.fields if field.tag == tag and indicator in ("", field.indicator))
-    texts = (field.text(codes) for field in fields)
-    return list(filter(None, texts if path.endswith(".") else map(_stripped, texts)))
+
+def _published(code: str) -> tuple[str, ...]:
+    """Return the places of a statement of publication, else of production; not of distribution."""
+    return tuple(f"{place}${code}" for place in ("264/1", "260", "264/ ", "264/0"))
+
+
+def _fields(element: Element, *tags: str) -> list[Element]:
+    return [field for tag in tags for field in element.iterfind(f"datafield[@tag='{tag}']")]
+
+
+def _joined(field: Element, codes: str) -> str:
+    """Return the subfields with some codes."""
+    return " ".join(
+        text_in(part) for part in field.iterfind("subfield") if part.get("code", "-") in codes
+    ).strip()
+
+
+def _all(element: Element, *places: str) -> list[str]:
+    return [text for place in places for text in texts(element, _path(place))]
+
+
+def _bare(key: str, value: Any) -> Any:
+    if isinstance(value, list) and key not in SENTENCES:
+        return list(dict.fromkeys(filter(None, map(_stripped, value))))
+    return _stripped(value) if isinstance(value, str) and key not in SENTENCES else value
 
 
 def _stripped(text: str) -> str:
@@ -103,95 +107,87 @@ def _stripped(text: str) -> str:
     return initial if text.strip(" /:;=,").endswith(".") and ENDS_WITH_INITIAL.search(initial) else kept
 
 
-def _titles(marc: Marc) -> list[str]:
+def _titles(element: Element) -> list[str]:
     """Return the title with its remainder, then other titles.
 
     The parallel title comes after an equals sign or in $x.
     """
+    own, *originals = [*_fields(element, "245"), Element("none")]
     parts: list[str] = []
-    parallel, before = "", ""
-    for code, text in next((field.parts for field in marc.fields if field.tag == "245"), ()):
+    others: list[str] = []
+    before = ""
+    for part in own.iterfind("subfield"):
+        code, text = part.get("code", "-"), text_in(part)
         if code in "abnpx":
-            if (before.endswith("=") or code == "x") and not parallel:
-                parallel = _stripped(text)
-            else:
-                parts.append(_stripped(text))
+            (others if (before.endswith("=") or code == "x") and not others else parts).append(
+                _stripped(text)
+            )
             before = text.rstrip()
-    originals = (field for field in marc.fields if field.tag == "245" and field.is_original)
-    others = [_stripped(field.text("ab")) for field in originals]
-    others += [text for tag in ("242", "246", "740") for text in _texts(marc, f"{tag}$a")]
+    others += [_stripped(_joined(field, "ab")) for field in originals]
+    others += map(_stripped, _all(element, "242$a", "246$a", "740$a"))
     title = ": ".join(filter(None, parts))
-    return [title, *(text for text in (parallel, *others) if text not in ("", title))]
+    return [title, *(text for text in others if text not in ("", title))]
 
 
-def _names(marc: Marc, *, romanized: bool = False) -> list[str]:
+def _names(element: Element, *, romanized: bool = False) -> list[str]:
     """Return the names in the original script where there is one, or the romanized forms of these.
 
     Without any name, the statement of responsibility is the author.
     """
-    originals = {(field.tag, field.link): field for field in marc.fields if field.is_original}
-    named = [field for tag in PEOPLE for field in marc.fields if field.tag == tag]
-    fields = [field for field in named if not field.is_original or field.link == "00"]
+    fields = _fields(element, *PEOPLE)
+    originals = {_link(field): field for field in fields if field.get("original")}
     if romanized:
-        fields = [field for field in fields if not field.is_original and (field.tag, field.link) in originals]
-    else:
-        fields = [originals.get((field.tag, field.link), field) for field in fields]
-    names = [person_named(_stripped(field.text(PEOPLE[field.tag]))) for field in fields]
-    statement = [] if romanized else _texts(marc, "245$cd")[:1]
-    return list(dict.fromkeys(filter(None, names))) or statement
+        shown = [field for field in fields if not field.get("original") and _link(field) in originals]
+    else:  # not the originals of other fields
+        alone = (field for field in fields if field.get("original") in (None, "", "00"))
+        shown = [originals.get(_link(field), field) for field in alone]
+    names = [person_named(_stripped(_joined(field, PEOPLE[field.get("tag", "")]))) for field in shown]
+    statement = [] if romanized else [_joined(field, "cd") for field in _fields(element, "245")[:1]]
+    return list(dict.fromkeys(filter(None, names))) or list(filter(None, statement))
 
 
-def _subjects(marc: Marc) -> list[str]:
-    """Return the subjects; a field 653 contains several."""
-    tags = ("600", "610", "611", "630", "650", "651", "653", "655")
-    fields = (field for tag in tags for field in marc.fields if field.tag == tag)
-    return list(
-        dict.fromkeys(_stripped(text) for field in fields for code, text in field.parts if code == "a")
-    )
+def _link(field: Element) -> tuple[str, str]:
+    """Return the tag and the number that a field shares with the one in the original script."""
+    return field.get("tag", ""), first(field, "subfield[@code='6']")[4:6]
 
 
-def _year(marc: Marc) -> int | None:
+def _year(element: Element) -> int | None:
     """Return the year of publication, of production or of copyright."""
-    written = (text for path in (*_published("c"), "264/4$c") for text in _texts(marc, path))
-    dates = (*written, marc.controls.get("008", "")[YEAR_PLACE], *_texts(marc, "773$g"))
+    written = _all(element, *_published("c"), "264/4$c")
+    dates = (*written, _control(element, "008")[YEAR_PLACE], *_all(element, "773$g"))
     return next(filter(None, map(year_within, dates)), None)
 
 
-def _pages(marc: Marc) -> str:
-    found = next(filter(None, map(PAGES.search, _texts(marc, "773$g"))), None)
+def _pages(element: Element) -> str:
+    found = next(filter(None, map(PAGES.search, _all(element, "773$g"))), None)
     return f"{found[1]}-{found[2]}" if found else ""
 
 
-def _published(code: str) -> tuple[str, ...]:
-    """Return the paths of a statement of publication, else of production; not of distribution."""
-    return tuple(f"{place}${code}" for place in ("264/1", "260", "264/ ", "264/0"))
-
-
 FIELDS: Table = {
-    "title": lambda marc: _titles(marc)[0],
-    "title2": lambda marc: next(iter(_titles(marc)[1:]), ""),
-    "abstracts": ("520$ab.",),
-    "language": lambda marc: next(
-        iter(_texts(marc, "041$a")), marc.controls.get("008", "")[LANGUAGE_PLACE].strip()
+    "title": lambda element: _titles(element)[0],
+    "title2": lambda element: next(iter(_titles(element)[1:]), ""),
+    "abstracts": lambda element: [_joined(field, "ab") for field in _fields(element, "520")],
+    "language": lambda element: (
+        first(element, _path("041$a")) or _control(element, "008")[LANGUAGE_PLACE].strip()
     ),
     "authors": _names,
-    "romanized_authors": lambda marc: _names(marc, romanized=True),
+    "romanized_authors": lambda element: _names(element, romanized=True),
     "year": _year,
-    "journal": "773$t",
-    "series": "490$a|830$a|440$a",
-    "publisher": "|".join(_published("b")),
-    "place": "|".join(_published("a")),
-    "keywords": _subjects,
-    "doi": lambda marc: next(filter(None, map(whole_doi, find(marc, "024$a") + find(marc, "856$u"))), ""),
-    "url": lambda marc: next((text for text in _texts(marc, "856$u") if not whole_doi(text)), ""),
-    "isbn": "020$a",
-    "issn": "022$a|773$x",
-    "edition": "250$a",
-    "host": "773$g",
+    "journal": _path("773$t"),
+    "series": _path("490$a", "830$a", "440$a"),
+    "publisher": _path(*_published("b")),
+    "place": _path(*_published("a")),
+    "keywords": tuple(_path(f"{tag}$a") for tag in "600 610 611 630 650 651 653 655".split()),
+    "doi": lambda element: next(filter(None, map(whole_doi, _all(element, "024$a", "856$u"))), ""),
+    "url": lambda element: next((text for text in _all(element, "856$u") if not whole_doi(text)), ""),
+    "isbn": _path("020$a"),
+    "issn": _path("022$a", "773$x"),
+    "edition": _path("250$a"),
+    "host": _path("773$g"),
     "pages": _pages,
-    "note": lambda marc: " ".join(
-        text for tag in ("500", "502", "504") for text in _texts(marc, f"{tag}$a.")
+    "note": lambda element: " ".join(_all(element, "500$a", "502$a", "504$a")),
+    "classification": tuple(_path(f"{tag}$a") for tag in ("056", "080", "082", "090")),
+    "type": lambda element: (
+        "thesis" if first(element, _path("502$a")) else TYPES.get(text_in(element, "leader")[6:8], "")
     ),
-    "classification": ("056$a", "080$a", "082$a", "090$a"),
-    "type": lambda marc: "thesis" if _texts(marc, "502$a") else TYPES.get(marc.controls["leader"][6:8], ""),
 }

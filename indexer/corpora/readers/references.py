@@ -15,7 +15,6 @@ from typing import Any
 from indexer.corpora.own_exports import EXPORTER
 from indexer.corpora.readers.bibliography import (
     columns_of,
-    exported_record,
     reference_record,
     values_by_key,
 )
@@ -143,6 +142,7 @@ class RecordLines:
     head: bytes = b""
     problem: str = ""
     size: int = 0  # bytes
+    values: dict[str, list[list[str]]] = field(default_factory=dict)  # of each tag, as lists of lines
 
     def add(self, line: bytes, problem: str) -> None:
         """Count a line, and keep the start of the record and the first problem."""
@@ -152,18 +152,8 @@ class RecordLines:
         if self.size > LINE_BYTES:
             problem = f"a record of more than {LINE_BYTES} bytes"
         self.problem = self.problem or problem
-
-
-@dataclass(slots=True)
-class Reference(RecordLines):
-    """A record of tagged lines: the values of each tag, as lists of lines."""
-
-    values: dict[str, list[list[str]]] = field(default_factory=dict)
-
-    def put(self, tag: str, text: str) -> list[str]:
-        """Add a value; return its lines."""
-        self.values.setdefault(tag, []).append(lines := [text])
-        return lines
+        if self.problem:
+            self.values.clear()
 
 
 def _read(stream: Stream, format_: str) -> Iterator[Found]:
@@ -183,22 +173,22 @@ read_wos = partial(_read, format_="wos")
 read_refworks = partial(_read, format_="refworks")
 
 
-def _xml_references(stream: Stream) -> Iterator[Reference]:
+def _xml_references(stream: Stream) -> Iterator[RecordLines]:
     """Yield the records of EndNote's XML with the tags of tagged files."""
     for line, element in elements_named(stream, {"record"}):
-        reference = Reference(line, start_of(element))
+        reference = RecordLines(line, start_of(element))
         kind = element.find("ref-type")
         if kind is not None:
-            reference.put("%0", kind.get("name", "") or text_in(kind))
+            reference.values["%0"] = [[kind.get("name", "") or text_in(kind)]]
         for tag, paths in PATHS.items():
-            for text in next(filter(None, (texts_in(element, path) for path in paths)), []):
-                reference.put(tag, text)
+            found = next(filter(None, (texts_in(element, path) for path in paths)), [])
+            reference.values[tag] = [[text] for text in found]
         yield reference
 
 
-def _tagged_references(stream: Stream, layout: Layout) -> Iterator[Reference]:
+def _tagged_references(stream: Stream, layout: Layout) -> Iterator[RecordLines]:
     """Yield the records of tagged lines; text between records is skipped."""
-    reference: Reference | None = None
+    reference: RecordLines | None = None
     lines: list[str] = []  # of the last value
     for number, line, unread in stream.lines():
         text, problem = decode_line(line, number, unread)
@@ -207,22 +197,20 @@ def _tagged_references(stream: Stream, layout: Layout) -> Iterator[Reference]:
         if tag == layout.first:
             if reference:
                 yield reference
-            reference, lines = Reference(number), []
+            reference, lines = RecordLines(number), []
         elif reference is None:
             if problem or (tag and tag not in layout.outside):
                 reason = problem or f"{tag} before {layout.first}, which starts a record"
-                yield Reference(number, line, reason)
+                yield RecordLines(number, line, reason)
             continue
         reference.add(line, problem)
         if tag and tag == layout.last:
             yield reference
             reference = None
-        elif reference.problem:
-            lines = []
-            reference.values.clear()
         elif found:
-            lines = reference.put(tag, (found[2] or "").strip())
-        else:
+            lines = [(found[2] or "").strip()]
+            reference.values.setdefault(tag, []).append(lines)
+        elif not reference.problem:
             lines.append(text.strip())
     if reference:
         if layout.last:
@@ -239,7 +227,7 @@ def decode_line(line: bytes, number: int, problem: str) -> tuple[str, str]:
         return line.decode("utf-8", "replace").strip("\r\n"), reason
 
 
-def _record_of(reference: Reference, format_: str, stream: Stream) -> dict[str, Any]:
+def _record_of(reference: RecordLines, format_: str, stream: Stream) -> dict[str, Any]:
     """Return a record in Paper's keys."""
     values: dict[str, list[str]] = {}
     for tag, given in reference.values.items():
@@ -248,10 +236,8 @@ def _record_of(reference: Reference, format_: str, stream: Stream) -> dict[str, 
         if texts := list(filter(None, joined)):
             values[tag] = texts
     found, read = values_by_key(TAGS_OF_FORMAT[format_], values)
-    if values.get("DP", [])[:1] == [EXPORTER]:
-        return exported_record(
-            found | {"abstract": values.get("AB", []), "abstract2": values.get("N2", [])}, ""
-        )
+    if values.get("DP") == [EXPORTER]:
+        found["id"] = found.get("citation_key", [])
     chosen = {*found.get("title", ()), *found.get("journal", ())}
     further = {
         tag: kept[0] if len(kept) == 1 else kept

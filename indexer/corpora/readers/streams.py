@@ -19,7 +19,7 @@ from typing import Any
 from base.files.regular_files import open_regular
 from indexer.corpora.readers.files import (
     BOMB,
-    DOCUMENT_FORMATS,
+    FORMATS_OF_DOCUMENTS,
     PARQUET_ENDINGS,
     CorpusFile,
     ending_of,
@@ -50,11 +50,15 @@ CONVERT = "convert the file to UTF-8 (iconv -f CP949 -t UTF-8, Western texts: -f
 class Stream:
     """The decompressed bytes of one corpus file in UTF-8; `problem` is the reason if they end early."""
 
-    def __init__(self, name: str, opened: Any, packed_bytes: int = 0, *, root: str = "") -> None:
+    def __init__(
+        self, name: str, opened: Any, packed_bytes: int = 0, *, root: str = "", refused: str = ""
+    ) -> None:
         """Wrap an open file with `read1`, which the caller closes.
 
-        `packed_bytes` limits the decompressed size; `root` is the folder or archive of the corpus.
+        `packed_bytes` limits the decompressed size; `root` is the folder or archive of the corpus; `refused`
+        is the reason why the file cannot be read.
         """
+        self.refused = refused
         self.name = name
         self.name_in_corpus = name.removeprefix(root).lstrip("/")
         self.ending = ending_of(name)
@@ -175,56 +179,55 @@ class Progress:
     """The bytes read from disk, as stored."""
 
     finished: int = 0
-    size: int = 0  # of the open file
-    start: int = 0  # place of a member in its archive
-    raw: Any = None  # the open file or archive
+    raw: Any = None  # the open file
 
     @property
     def bytes(self) -> int:
         """The bytes of the finished files and of the open one."""
-        place = self.raw.tell() - self.start if self.raw and not self.raw.closed else 0
-        return self.finished + max(0, min(place, self.size))
+        return self.finished + (self.raw.tell() if self.raw and not self.raw.closed else 0)
 
 
-def open_streams(
-    files: Iterable[CorpusFile], progress: Progress
-) -> Iterator[tuple[CorpusFile, Stream | str]]:
-    """Yield each file with its stream, or with the reason why it cannot be read; no empty file of records.
+def open_streams(files: Iterable[CorpusFile], progress: Progress) -> Iterator[tuple[CorpusFile, Stream]]:
+    """Yield each file with its stream; no empty file of records.
 
     A stream is closed when the next one is requested. An archive stays open for its members.
     """
-    present = (file for file in files if file.size or file.problem or file.format in DOCUMENT_FORMATS)
+    present = (file for file in files if file.size or file.problem or file.format in FORMATS_OF_DOCUMENTS)
     for path, group in groupby(present, lambda file: file.path):
         with ExitStack() as outer:
             archive: zipfile.ZipFile | None = None
             for file in group:
-                if file.problem:
-                    yield file, file.problem
-                    continue
                 with ExitStack() as inner:
                     try:
-                        opened: Any = inner.enter_context(open_hub_file(path)) if on_hub(path) else None
-                        if opened is None and archive is None:
-                            opened = outer.enter_context(open_regular(Path(path)))
-                            progress.raw = opened.raw
-                        if file.member:
-                            archive = archive or outer.enter_context(zipfile.ZipFile(opened))
-                            opened = inner.enter_context(archive.open(file.member))
-                        progress.size, progress.start = file.size, progress.raw.tell() if file.member else 0
-                        stream: Stream | str = _stream(file, opened, inner)
+                        if file.member and not file.problem:
+                            archive = archive or _archive(path, outer)
+                        stream = _stream(file, archive, inner, progress)
                     except Exception as error:  # noqa: BLE001  (as above)
-                        stream = f"the file cannot be read: {why(error)}"
+                        stream = Stream(file.name, None, refused=f"the file cannot be read: {why(error)}")
                     yield file, stream
-                progress.finished, progress.size = progress.finished + file.size, 0
-        progress.raw = None
+                progress.finished, progress.raw = progress.finished + file.size, None
 
 
-def _stream(file: CorpusFile, opened: Any, stack: ExitStack) -> Stream:
-    """Return the stream of an open file, decompressed."""
+def _archive(path: str, stack: ExitStack) -> zipfile.ZipFile:
+    return stack.enter_context(zipfile.ZipFile(stack.enter_context(open_regular(Path(path)))))
+
+
+def _stream(
+    file: CorpusFile, archive: zipfile.ZipFile | None, stack: ExitStack, progress: Progress
+) -> Stream:
+    """Open a file, or a member of an archive, as a stream of decompressed bytes."""
+    if file.problem:
+        return Stream(file.name, None, refused=file.problem)
+    opened: Any
     packed_bytes = 0
-    if not file.member and (file.name.lower().endswith(".gz") or opened.peek(2)[:2] == GZIP_MAGIC):
-        opened = stack.enter_context(gzip.GzipFile(fileobj=opened, mode="rb"))
-        packed_bytes = file.size
+    if archive:
+        opened = stack.enter_context(archive.open(file.member))
+    else:
+        opened = open_hub_file(file.path) if on_hub(file.path) else open_regular(Path(file.path))
+        progress.raw = stack.enter_context(opened).raw
+        if file.name.lower().endswith(".gz") or opened.peek(2)[:2] == GZIP_MAGIC:
+            opened = stack.enter_context(gzip.GzipFile(fileobj=opened, mode="rb"))
+            packed_bytes = file.size
     if ending_of(file.name) in PARQUET_ENDINGS:
         opened = ParquetLines(opened)
     return Stream(file.name, opened, packed_bytes, root=file.root)

@@ -47,8 +47,8 @@ QUOTES = {"``": "“", "''": "”"}
 WHITE_SPACE = re.compile(r"\s+")
 
 
-def text_of(tex: str, *, ligatures: bool = True) -> str:
-    """Return the text on one line; `ligatures` replaces -- and `` by the characters that TeX prints."""
+def text_of(tex: str) -> str:
+    """Return the text on one line, with the characters that TeX prints for -- and ``."""
     if not any(sign in tex for sign in "\\{}$~_^-`'"):
         return WHITE_SPACE.sub(" ", tex).strip()
     written: list[str] = []
@@ -63,7 +63,7 @@ def text_of(tex: str, *, ligatures: bool = True) -> str:
             continue
         if kind == "math":
             in_math = not in_math
-        character = _character(kind or "", token, found, in_math=in_math, ligatures=ligatures)
+        character = _character(kind or "", token, found, in_math=in_math)
         if accent and character:
             character = DOTLESS.get(character[0], character[0]) + accent + character[1:]
             accent = ""
@@ -72,7 +72,7 @@ def text_of(tex: str, *, ligatures: bool = True) -> str:
     return unicodedata.normalize("NFC", text) if is_accented else text
 
 
-def _character(kind: str, token: str, found: re.Match[str], *, in_math: bool, ligatures: bool) -> str:
+def _character(kind: str, token: str, found: re.Match[str], *, in_math: bool) -> str:
     """Return the characters of a token."""
     if kind == "word":
         space = " " if in_math and token.endswith(" ") else ""
@@ -86,9 +86,7 @@ def _character(kind: str, token: str, found: re.Match[str], *, in_math: bool, li
         return "" if in_math else token
     if kind == "tie":
         return " "
-    if ligatures:
-        return DASHES.get(token) or QUOTES.get(token) or token
-    return token
+    return DASHES.get(token) or QUOTES.get(token) or token
 
 
 @cache

@@ -5,7 +5,7 @@
 | PREFIX-NAME@000001 | an index: one version of the index NAME, or the one being built |
 | PREFIX-NAME | an alias of the current version |
 | PREFIX-NAME@versions | an alias of all published versions |
-| PREFIX.files | companion files of the versions in pieces, and claims of writers |
+| PREFIX-NAME@000001.files | the companion files of the version in pieces |
 
 An index's name in a cluster has no capitals and at most 255 bytes; names with capitals get a hash as suffix.
 The `_meta` of a version's mapping contains the name of its index, its builder and its manifest. An index
@@ -14,7 +14,7 @@ without them was not created by SHRAG, and is never touched.
 
 import hashlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -22,7 +22,7 @@ from elasticsearch import Elasticsearch
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.korean import STOP_TAGS
-from indexer.analysis.packing import GAP, TERM_SEPARATOR, PackedTokens, PassageTokens
+from indexer.analysis.packing import GAP, PackedTokens, PassageTokens
 from indexer.files.schema import (
     ANALYSED_FIELDS,
     BM25_B,
@@ -33,9 +33,11 @@ from indexer.files.schema import (
     StoredPassage,
 )
 from indexer.files.stored import place_in_paper
+from indexer.forward.rows import tokens_of_row
 from indexer.settings import StorageType, VectorIndex
 
 Query = dict[str, Any]
+Terms = Callable[[Iterable[int]], list[str]]  # the terms of numbers
 ALL: Query = {"match_all": {}}
 PAGE = 500  # documents read at once
 ORDER = [{"sequence": "asc"}, {"passage_id": "asc"}]
@@ -47,13 +49,7 @@ WHILE_LOADING = {"number_of_replicas": 0, "refresh_interval": "-1"}
 WRITABLE = {"index": {"blocks.write": None, "auto_expand_replicas": False, **WHILE_LOADING}}
 FILES_BODY: dict[str, Any] = {
     "settings": {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}},
-    "mappings": {
-        "properties": {
-            "version": {"type": "keyword"},
-            "data": {"type": "binary"},
-            "claim": {"type": "object", "enabled": False},
-        },
-    },
+    "mappings": {"properties": {"data": {"type": "binary"}}},
 }
 
 
@@ -74,6 +70,11 @@ def index_of(prefix: str, name: str, version: int) -> str:
     return f"{alias_of(prefix, name)}@{version:06}"
 
 
+def files_of(index: str) -> str:
+    """Return the name of the index with the companion files of a version's index."""
+    return f"{index}.files"
+
+
 def version_of(index: str, alias: str) -> int | None:
     """Return the version number in an index's name; None if the name does not match the alias."""
     number = index.removeprefix(f"{alias}@")
@@ -83,10 +84,10 @@ def version_of(index: str, alias: str) -> int | None:
 def index_body(
     analyzer: str,
     decompound: Decompound,
+    dictionary: UserDictionary | None = None,
     *,
     shards: int,
     meta: dict[str, Any],
-    dictionary: UserDictionary | None = None,
 ) -> dict[str, Any]:
     """Return the body that creates an index for loading, with `meta` in its mapping.
 
@@ -177,20 +178,19 @@ def document_id(passage_id: str) -> str:
 
 
 def to_document(passage: StoredPassage, tokens: PassageTokens, row: bytes, sequence: int) -> dict[str, Any]:
-    """Make the document of a passage: lines of terms to search, stored texts and offsets, and its row.
+    """Make the document of a passage: lines of terms to search, and its texts, row and layout of tokens.
 
     Empty fields are omitted.
     """
-    text, title, title2 = tokens.text, tokens.title, tokens.title2
     values = {
         **{name: getattr(passage, name) for name in (*EXACT_FIELDS, "year", "title2", "record")},
         **{name: list(getattr(passage, name)) for name in LIST_FIELDS},
-        "text": line_of(text),
-        "title": line_of(title),
+        "text": line_of(tokens.text),
+        "title": line_of(tokens.title),
     }
     return {name: value for name, value in values.items() if value} | {
         "given": [passage.title, passage.text],
-        "tokens": [text.offsets, title.offsets, *title2],
+        "tokens": tokens.layout,
         "incomplete": passage.incomplete,
         "first": bool(passage.record),
         "sequence": sequence,
@@ -203,14 +203,13 @@ def row_of(source: dict[str, Any]) -> bytes:
     return b64decode(source["row"])
 
 
-def from_document(source: dict[str, Any]) -> StoredPassage:
-    """Decode the stored passage in a document's source."""
+def from_document(source: dict[str, Any], terms: Terms | None = None) -> StoredPassage:
+    """Decode the stored passage in a document's source; with `terms` of numbers, also its tokens."""
     values = {name: source[name] for name in KEPT if name in source}
-    (title, text), (of_text, of_title, *of_title2) = source["given"], source["tokens"]
-    text_tokens = packed_of(source.get("text", ""), of_text)
-    title_tokens = packed_of(source.get("title", ""), of_title)
-    tokens = PassageTokens.of_packed(text_tokens, title_tokens, PackedTokens(*of_title2))
-    return StoredPassage(**values, title=title, text=text, tokens=tokens, row=row_of(source))
+    title, text = source["given"]
+    row = row_of(source)
+    tokens = tokens_of_row(row, source["tokens"], terms) if terms else None
+    return StoredPassage(**values, title=title, text=text, tokens=tokens, row=row)
 
 
 def line_of(packed: PackedTokens) -> str:
@@ -225,18 +224,6 @@ def line_of(packed: PackedTokens) -> str:
     for term, position in packed.unpack():
         words[position] = words.get(position, "") + STACKED + term.replace(" ", SPACE)
     return " ".join(words.get(position, GAP) for position in range(max(words) + 1))
-
-
-def packed_of(line: str, offsets: str) -> PackedTokens:
-    """Parse the tokens of a line made by `line_of`."""
-    if STACKED not in line:
-        return PackedTokens(line, "", offsets)
-    terms, positions = [], []
-    for position, word in enumerate(line.split(" ")):
-        for term in word.split(STACKED)[1:]:
-            terms.append(term.replace(SPACE, " "))
-            positions.append(str(position))
-    return PackedTokens(TERM_SEPARATOR.join(terms), " ".join(positions), offsets)
 
 
 def hits_of(client: Elasticsearch, index: str, query: Query = ALL, **search: Any) -> Iterator[dict[str, Any]]:
@@ -256,7 +243,7 @@ def passages_of_index(client: Elasticsearch, index: str, query: Query = ALL) -> 
     """Yield the passages of an index, or those matching a query, in corpus order."""
     sources = (hit["_source"] for hit in hits_of(client, index, query))
     for _, record in groupby(sources, key=lambda source: source["sequence"]):
-        yield from sorted(map(from_document, record), key=place_in_paper)
+        yield from sorted((from_document(source) for source in record), key=place_in_paper)
 
 
 def count(client: Elasticsearch, index: str, query: Query = ALL) -> int:

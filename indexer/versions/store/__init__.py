@@ -1,10 +1,11 @@
-"""Stores of index versions: one protocol and a module per engine; `engines.py` opens them."""
+"""Stores of index versions: one class and a module per engine; `engines.py` opens them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from base.errors import InvalidCall, Remedy, ResourceError
 from base.progress import Progress, no_progress
@@ -25,14 +26,7 @@ if TYPE_CHECKING:  # not needed for searching
 # Engines with versions as files: the pointer is read without a server, the vectors are files that a new
 # version can replace, and a backup copies the files.
 LOCAL_ENGINES: frozenset[EngineName] = frozenset({"tantivy"})
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Location of a version."""
-
-    index: str  # a folder, or an index in a cluster
-    shards: int = 1
+Analysis: TypeAlias = tuple[str, Decompound, UserDictionary | None]  # analyzer, compounds, dictionary
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +37,7 @@ class Pointer:
     mark: str
 
 
-class IndexStore(Protocol):
+class IndexStore(ABC):
     """The versions of one index, one of which is current; a context manager that closes connections.
 
     Methods that change an index require `writing()`, except `rollback` and `delete`, which acquire it
@@ -64,24 +58,30 @@ class IndexStore(Protocol):
         """Close connections."""
         return
 
+    @abstractmethod
     def all_names(self) -> list[str]:
         """Return the names of the published indexes at this location, including damaged ones, in order."""
 
-    def current(self) -> int | None:
-        """Return the number of the current version, None before the first.
+    @abstractmethod
+    def pointer(self) -> Pointer | None:
+        """Return the identity of the current version, to detect changes; None before the first.
 
         Raises:
             IndexDamaged: there are versions, but no record of the current one.
         """
 
-    def pointer(self) -> Pointer | None:
-        """Return the identity of the current version, to detect changes; None without one."""
-
+    @abstractmethod
     def versions(self) -> list[int]:
         """List the published versions in order, even without a record of the current one."""
 
+    def current(self) -> int | None:
+        """Return the number of the current version; as `pointer`."""
+        pointer = self.pointer()
+        return pointer.version if pointer else None
+
     def next_version(self) -> int:
         """Return the number after the highest published one."""
+        return max(self.versions(), default=0) + 1
 
     def lost_pointer(self, reason: str) -> IndexDamaged:
         """Return the error for an index without a record of its current version; nothing is removed."""
@@ -122,6 +122,7 @@ class IndexStore(Protocol):
                 if self.current() == version:
                     raise
 
+    @abstractmethod
     def manifest_of(self, version: int) -> Manifest:
         """Read the manifest of any version; raises as `manifest`."""
 
@@ -135,9 +136,11 @@ class IndexStore(Protocol):
         """
         return nullcontext(version)
 
-    def address(self, manifest: Manifest) -> Address:
-        """Return the location of a version."""
+    @abstractmethod
+    def address(self, manifest: Manifest) -> str:
+        """Return the location of a version: a folder, or an index in a cluster."""
 
+    @abstractmethod
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
         """Yield every passage of a version in corpus order.
 
@@ -146,6 +149,7 @@ class IndexStore(Protocol):
             IndexDamaged: a passage is damaged.
         """
 
+    @abstractmethod
     def companion_path(self, manifest: Manifest, name: str) -> Path:
         """Return the path of a companion file (`build_folder.COMPANIONS`); FileNotFoundError without it."""
 
@@ -167,62 +171,55 @@ class IndexStore(Protocol):
             index=self.name,
         )
 
-    def vectors(self, manifest: Manifest) -> "VectorParts | None":
+    def vectors(self, manifest: Manifest) -> "VectorParts | None":  # noqa: ARG002
         """Open the vectors of a version; None if it has none, or if the engine stores them."""
-        del manifest
         return None
 
-    def check_files(
+    def check_files(  # noqa: B027 - the servers of a cluster check their own files
         self, manifest: Manifest, *, every_byte: bool = False, names: Collection[str] = ()
     ) -> None:
         """Compare the files with the manifest: all sizes, and the checksums of small files, or of all.
 
         `names`: large files that are compared, too. A version derived from this one needs that for the files
-        of which it makes others, whose new checksums would hide damage. The servers of a cluster check their
-        own files.
+        of which it makes others, whose new checksums would hide damage.
 
         Raises:
             IndexDamaged: a file is missing or differs.
         """
-        del manifest, every_byte, names
 
+    @abstractmethod
     def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
         """Compare every byte of a version with its manifest; return one line per difference."""
 
+    @abstractmethod
     def held(self) -> AbstractContextManager[None]:
-        """Acquire the exclusive right to write; IndexBusy immediately if another process has it."""
+        """Acquire the exclusive right to write, and complete the publication of a killed process.
 
-    def recover(self) -> None:
-        """Complete or undo the unfinished operations of a killed process; the index is locked."""
+        Raises:
+            IndexBusy: another process has it.
+        """
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Lock the index for writing, and recover from a killed process.
-
-        Raises:
-            IndexBusy: another process has locked it.
-            IndexDamaged: there is no record of the current version.
-        """
+        """Lock the index for writing; raises as `held` and `pointer`."""
         with self.held():
-            with map_write_errors(self.name):
-                self.recover()
+            self.current()
             yield
 
-    def can_resume(self) -> bool:
-        """Check whether the data of an unfinished build is still present."""
-
+    @abstractmethod
     def start_building(
-        self,
-        base: Manifest | None,
-        analyzer: str,
-        decompound: Decompound,
-        dictionary: UserDictionary | None = None,
+        self, base: Manifest | None, version: int, analysis: Analysis, plan: dict[str, Any]
     ) -> None:
-        """Start a new build: from the passages of a version, or empty with an analysis."""
+        """Start to build a version: from the passages of another one, or empty with an analysis.
 
+        The records that a killed build with the same plan has read are kept.
+        """
+
+    @abstractmethod
     def writer(self, base: Manifest | None) -> "Writer":
         """Open the build for writing."""
 
+    @abstractmethod
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
         """Publish the finished build as the current version, and prune all but the last `keep` versions.
 
@@ -230,9 +227,11 @@ class IndexStore(Protocol):
         removed by a later `writing` when it is free. Return the manifest with the files' checksums.
         """
 
+    @abstractmethod
     def discard_building(self) -> None:
         """Remove the unfinished build, and the index if it was never published."""
 
+    @abstractmethod
     def point_to(self, version: int) -> None:
         """Make a version the current one."""
 
@@ -249,8 +248,6 @@ class IndexStore(Protocol):
         with suppress(IndexDamaged):
             self.require_current()
         with self.held(), map_write_errors(self.name):
-            with suppress(IndexDamaged):
-                self.recover()
             there = self.versions()
             if version is None:
                 current = self.require_current()
@@ -266,5 +263,6 @@ class IndexStore(Protocol):
             self.point_to(version)
         return version
 
+    @abstractmethod
     def delete(self) -> None:
         """Remove the index with all of its versions, or an unfinished first build."""

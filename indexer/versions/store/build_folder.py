@@ -5,8 +5,6 @@
 | building/ | the version being built, or an unfinished build |
 | building/plan.json | the plan of the build |
 | building/records.gz | the records of its corpus |
-| building/terms/ | new terms of the written passages |
-| building/committed.json | the last record that a cluster has |
 | building/dead-letters.jsonl | invalid records of its corpus |
 | encoded/ | vectors encoded for the version being built |
 | versions/000001/ | a published version, or local files of it |
@@ -14,7 +12,7 @@
 | sources.bin | the files that the current version was made of |
 | harvest/ | harvested records of repositories (`indexer/harvesting/`) |
 | writer.lock | locked while a version is built |
-| holder | the name of this folder in its claim on an index of a cluster |
+| holder | the name of this folder as the builder of an index in a cluster |
 
 Other files are foreign and never removed; those in `versions` are removed with the index.
 """
@@ -47,15 +45,13 @@ SUMMARY = "summary.npz"
 COMPANIONS = {GLOSSARY: "glossary", CITATIONS: "citation graph", LEXICON: "lexicon", SUMMARY: "summary"}
 DERIVED_FROM = (SUMMARY, LEXICON)  # files of a base version of which an update makes others
 TANTIVY, FORWARD, VECTORS = "tantivy", "forward", "vectors"  # folders: index, rows, vectors of the passages
-NEW_TERMS = "terms"
 SPOOL = "records.gz"
 PLAN = "plan.json"
-COMMITTED = "committed.json"
 # Files that tantivy rewrites by renaming; all other files of an index are immutable.
 CHANGING_FILES = ("meta.json", ".managed.json")
 TANTIVY_META = "tantivy/meta.json"  # committed state of the embedded engine's index
 # Files in the building folder that are not part of the version.
-NOT_PUBLISHED = (PLAN, COMMITTED, DEAD_LETTERS, MANIFEST, NEW_TERMS, SPOOL)
+NOT_PUBLISHED = (PLAN, DEAD_LETTERS, MANIFEST, SPOOL)
 
 # The entries of an index's folder, in the order in which they are removed.
 OWN = ("CURRENT", "versions", "building", "encoded", "dead-letters", "harvest", "sources.bin", "holder")
@@ -109,16 +105,21 @@ class BuildFolder:
 
     def _remove_temporary_files(self) -> None:
         """Remove temporary files of a killed process; the caller holds the lock, as all writers do."""
-        for folder in (self.path, self.building, self.building / FORWARD, self.building / NEW_TERMS):
-            for path in folder.glob(".*"):
-                if TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
-                    with suppress(OSError):
-                        path.unlink()
+        for path in self.path.glob(".*"):
+            if TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+                with suppress(OSError):
+                    path.unlink()
 
-    def start(self, dictionary: UserDictionary | None = None) -> None:
-        """Create an empty building folder, with the dictionary of the analysis."""
-        shutil.rmtree(self.building, ignore_errors=True)
-        self.building.mkdir()
+    def start(self, plan: dict[str, Any], dictionary: UserDictionary | None) -> None:
+        """Start a build with a plan, and with the records that a killed build of the same plan has read."""
+        kept = SPOOL if self.read_plan() == plan else ""
+        self.building.mkdir(exist_ok=True)
+        for path in self.building.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name != kept:
+                path.unlink()
+        self.write_plan(plan)
         if dictionary:
             (self.building / DICTIONARY).write_text(dictionary.text(), encoding="utf-8")
 
@@ -131,21 +132,20 @@ class BuildFolder:
     def remove(self) -> None:
         """Remove the index; foreign files remain, and a folder that is a link.
 
-        The folder is moved away as a whole if it has no foreign files. Otherwise its entries are moved, the
-        pointer first, so that a kill leaves no index or one without a pointer.
+        Without them the folder is moved away as a whole, so that a kill leaves no part of an index.
         """
         own = [self.path / name for name in (*OWN, "writer.lock") if os.path.lexists(self.path / name)]
-        mark = os.urandom(4).hex()
+        gone = self.path.with_name(f".deleted-{self.name}")
+        shutil.rmtree(gone, ignore_errors=True)  # of a killed deletion
         if set(own) == set(self.path.iterdir()) and not self.path.is_symlink():
-            self.path.rename(self.path.with_name(f".deleted-{self.name}-{mark}"))
-        else:
-            gone = self.path / f".deleted-{mark}"
-            gone.mkdir()
-            for entry in own:
-                entry.rename(gone / entry.name)
+            self.path.rename(gone)
             shutil.rmtree(gone, ignore_errors=True)
-        for left in self.path.parent.glob(f".deleted-{self.name}-*"):  # also left by a killed deletion
-            shutil.rmtree(left, ignore_errors=True)
+            return
+        for path in own:
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
 
     def is_unfinished(self) -> bool:
         """Check whether there is an interrupted or running build."""

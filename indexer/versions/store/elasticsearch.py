@@ -1,15 +1,15 @@
 """Versions as indexes of a cluster, with an alias for the current one.
 
 The cluster is authoritative. Below HOME/NAME, a machine that indexes has the plan of a build and the dead
-letters, and a machine that searches has copies of the versions' companion files. The index PREFIX.files
-contains these files in pieces, and the claims of writers.
+letters, and a machine that searches has copies of the versions' companion files. An index beside each version
+contains these files in pieces.
 
-A claim is a document that only one process can create. It does not expire. A process with the same SHRAG_HOME
-takes over the claim of a killed one, because it has the lock of that folder. Otherwise the claim of a killed
-process is removed by hand; the error says how.
+The index of the next version is the claim of its builder, as only one process can create it; its `_meta`
+names the process. A process with the same SHRAG_HOME takes over the index of a killed one, because it has the
+lock of that folder. Otherwise the index is removed by hand; the error says how.
 """
 
-# ruff: noqa: D102 - the protocol describes the methods
+# ruff: noqa: D102 - the base class describes the methods
 
 import hashlib
 import os
@@ -29,28 +29,19 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from elasticsearch import Elasticsearch
-from elasticsearch.helpers import bulk
 
 from base.errors import Remedy
 from base.files.durable import replacing, write_durably
 from base.progress import Progress, no_progress
-from indexer.analysis import Decompound, UserDictionary
-from indexer.errors import (
-    EngineRefused,
-    EngineUnreachable,
-    IndexBusy,
-    IndexDamaged,
-    IndexMismatch,
-    IndexNotWritten,
-)
+from indexer.errors import EngineRefused, IndexBusy, IndexDamaged, IndexMismatch, IndexNotWritten
 from indexer.files.damage import map_write_errors
 from indexer.files.schema import StoredPassage
 from indexer.files.sums import FileSum, sum_file
 from indexer.settings import EngineName, IndexerSettings
 from indexer.versions.cluster import documents
-from indexer.versions.cluster.connection import BAD_REQUEST, CONFLICT, NOT_FOUND, connect, version_gone
+from indexer.versions.cluster.connection import NOT_FOUND, connect, version_gone
 from indexer.versions.manifest import MANIFEST, Manifest
-from indexer.versions.store import Address, IndexStore, Pointer
+from indexer.versions.store import Analysis, IndexStore, Pointer
 from indexer.versions.store.build_folder import (
     COMPANIONS,
     DICTIONARY,
@@ -66,8 +57,7 @@ CREATED_WITHIN = "20s"
 SHOWN = ["*.aliases", "*.mappings._meta", "*.settings.index.uuid", "*.settings.index.number_of_shards"]
 FILES = {**COMPANIONS, DICTIONARY: "dictionary"}
 PIECE_BYTES = 4_000_000
-MAX_PIECES = 10_000  # of all files of a version
-HOLDER = "holder"  # the file with the name of the folder as a holder of claims
+HOLDER = "holder"  # the file with the name of the folder as a builder
 
 
 class Index(NamedTuple):
@@ -94,7 +84,6 @@ class ElasticsearchStore(IndexStore):
         self.place = f"with the prefix {prefix!r} at {url}, or none visible to this user or key"
         self._alias = documents.alias_of(prefix, name)
         self._published = documents.versions_alias(prefix, name)
-        self._files = f"{prefix}.files"
 
     def __exit__(self, *_: object) -> None:
         self._client.close()
@@ -105,22 +94,17 @@ class ElasticsearchStore(IndexStore):
         numbered = {documents.version_of(name, self._alias): index for name, index in found.items()}
         return {version: index for version, index in numbered.items() if version is not None}
 
-    def current(self) -> int | None:
-        pointer = self.pointer()
-        if pointer is None and self.versions():
-            raise self.lost_pointer(f"the alias {self._alias} is missing in the cluster")
-        return pointer.version if pointer else None
-
     def pointer(self) -> Pointer | None:
         """Return the identity of the current version; the latest one if the alias names several."""
-        named = {v: index for v, index in self._indexes().items() if self._alias in index.aliases}
-        return Pointer(max(named), named[max(named)].uuid) if named else None
+        indexes = self._indexes()
+        if named := [version for version, index in indexes.items() if self._alias in index.aliases]:
+            return Pointer(max(named), indexes[max(named)].uuid)
+        if any(self._published in index.aliases for index in indexes.values()):
+            raise self.lost_pointer(f"the alias {self._alias} is missing in the cluster")
+        return None
 
     def versions(self) -> list[int]:
         return sorted(v for v, index in self._indexes().items() if self._published in index.aliases)
-
-    def next_version(self) -> int:
-        return max(self.versions(), default=0) + 1
 
     def all_names(self) -> list[str]:
         prefix = self._settings.prefix
@@ -129,15 +113,12 @@ class ElasticsearchStore(IndexStore):
         return sorted({name for name, there in named if documents.versions_alias(prefix, name) in there})
 
     def manifest_of(self, version: int) -> Manifest:
-        return Manifest.from_record(self._index(version).meta.get("manifest"), self.name, version)
-
-    def address(self, manifest: Manifest) -> Address:
-        return Address(self._index_of(manifest.version), self._index(manifest.version).shards)
-
-    def _index(self, version: int) -> Index:
-        if found := self._indexes().get(version):
-            return found
+        if index := self._indexes().get(version):
+            return Manifest.from_record(index.meta.get("manifest"), self.name, version)
         raise version_gone(self._index_of(version))
+
+    def address(self, manifest: Manifest) -> str:
+        return self._index_of(manifest.version)
 
     def _index_of(self, version: int) -> str:
         return documents.index_of(self._settings.prefix, self.name, version)
@@ -165,10 +146,11 @@ class ElasticsearchStore(IndexStore):
             digest, size = hashlib.sha256(), 0
             with replacing(path) as file:
                 for number in range(-(-written.bytes // PIECE_BYTES)):
-                    key = f"{index}/{name}/{number}"
-                    found = self._client.options(ignore_status=NOT_FOUND).get(index=self._files, id=key)
+                    found = self._client.options(ignore_status=NOT_FOUND).get(
+                        index=documents.files_of(index), id=f"{name}/{number}"
+                    )
                     if not found.get("found"):
-                        raise IndexDamaged(f"{what} lacks a piece ({key})", remedy=Remedy.REBUILD)
+                        raise IndexDamaged(f"{what} lacks a piece ({number})", remedy=Remedy.REBUILD)
                     data = b64decode(found["_source"]["data"])
                     size += file.write(data)
                     digest.update(data)
@@ -211,87 +193,56 @@ class ElasticsearchStore(IndexStore):
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Lock the index for writing, on this machine and in the cluster; IndexBusy immediately if locked.
+        """Lock the index on this machine; IndexBusy if this or another one is writing to it.
 
         Requests are then repeated for `patience_s` while the cluster is not ready.
         """
         reading = self._client
         with self.local.lock():
-            if not reading.indices.exists(index=self._files):  # 400: just created by another process
-                creating = reading.options(ignore_status=BAD_REQUEST).indices
-                creating.create(index=self._files, **documents.FILES_BODY)
-            with self._claimed(), connect(self._settings, patience_s=self._settings.patience_s) as patient:
+            self._refuse_other_builders()
+            with connect(self._settings, patience_s=self._settings.patience_s) as patient:
                 self._client = patient
                 try:
                     yield
                 finally:
                     self._client = reading
 
-    @contextmanager
-    def _claimed(self) -> Iterator[None]:
-        """Hold the claim for the alias; IndexBusy if another process holds it."""
-        client, at = self._client, dict[str, Any](index=self._files, id=self._alias)
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        claim = {"holder": self._holder, "host": socket.gethostname(), "pid": os.getpid(), "since": now}
-        written = client.options(ignore_status=CONFLICT).index(
-            **at, document={"claim": claim}, op_type="create"
-        )
-        if written.meta.status == CONFLICT:
-            other = self._claim()
-            if other and other["holder"] != self._holder:
-                url, name = self._settings.url.partition(",")[0], quote(self._alias, safe="")
-                who = f"process {other['pid']} on {other['host']}, since {other['since']}"
-                request = f"DELETE {url}/{self._files}/_doc/{name}"
-                killed = f"if it was killed, repeat its command there, or remove its claim ({request})"
-                what = f"another process is writing to {self._alias}: {who}"
-                raise IndexBusy(what, remedy=("wait for it, then try again", killed))
-            written = client.index(**at, document={"claim": claim})
-        own = {"if_seq_no": written["_seq_no"], "if_primary_term": written["_primary_term"]}
-        try:
-            yield
-        finally:  # unless the claim was removed, and another process has one
-            with suppress(EngineUnreachable, EngineRefused):
-                client.options(ignore_status=(NOT_FOUND, CONFLICT)).delete(**at, **own)
-
-    def _claim(self) -> dict[str, Any]:
-        found = self._client.options(ignore_status=NOT_FOUND).get(index=self._files, id=self._alias)
-        claim: dict[str, Any] = found.get("_source", {}).get("claim", {})
-        return claim
+    def _refuse_other_builders(self) -> None:
+        """Raise IndexBusy if a process with another SHRAG_HOME is building a version, or was killed."""
+        version = self.next_version()
+        index = self._indexes().get(version)
+        if index is None or "manifest" in index.meta or index.meta["built_by"]["holder"] == self._holder:
+            return
+        other, name = index.meta["built_by"], self._index_of(version)
+        who = f"process {other['pid']} on {other['host']}, since {other['since']}"
+        request = f"DELETE {self._settings.url.partition(',')[0]}/{quote(name, safe='')}"
+        killed = f"if it was killed, repeat its command there, or remove its index ({request})"
+        what = f"another process is writing to {self._alias}: {who}"
+        raise IndexBusy(what, remedy=("wait for it, then try again", killed))
 
     @property
     def _holder(self) -> str:
-        """The name of the folder of the index as a holder; it is created at the first call."""
+        """The name of the folder of the index as a builder; it is created at the first call."""
         path = self.local.path / HOLDER
         if not path.exists():
             write_durably(path, f"{uuid.uuid4().hex}\n")
         return path.read_text(encoding="utf-8").strip()
 
-    def recover(self) -> None:
-        """Raise IndexDamaged without a record of the current version; publishing needs no repair."""
-        self.current()
-
-    def can_resume(self) -> bool:
-        building = self._indexes().get(self.next_version())
-        return building is not None and building.meta.get("built_by") == self._holder
-
     def start_building(
-        self,
-        base: Manifest | None,
-        analyzer: str,
-        decompound: Decompound,
-        dictionary: UserDictionary | None = None,
+        self, base: Manifest | None, version: int, analysis: Analysis, plan: dict[str, Any]
     ) -> None:
-        """Start a new build: from the passages of a version (by hard links), or empty with an analysis."""
-        self.local.start(dictionary)
-        version, meta = self.next_version(), {"name": self.name, "built_by": self._holder}
+        self.local.start(plan, analysis[-1])
+        self._remove(version)  # of a killed process
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        process = {"host": socket.gethostname(), "pid": os.getpid(), "since": now}
+        meta = {"name": self.name, "built_by": process | {"holder": self._holder}}
         index, indices, shards = self._index_of(version), self._client.indices, self._settings.shards
-        self._delete_unfinished(version)
         if base:
             source, settings = self._index_of(base.version), documents.WRITABLE
             made = indices.clone(index=source, target=index, timeout=CREATED_WITHIN, settings=settings)
             indices.put_mapping(index=index, meta=meta)
         else:
-            body = documents.index_body(analyzer, decompound, shards=shards, meta=meta, dictionary=dictionary)
+            body = documents.index_body(*analysis, shards=shards, meta=meta)
             made = indices.create(index=index, timeout=CREATED_WITHIN, **body)
         if not made["shards_acknowledged"]:
             raise EngineRefused(
@@ -299,45 +250,41 @@ class ElasticsearchStore(IndexStore):
                 remedy="see GET /_cluster/allocation/explain (often a full disk), then repeat the command",
             )
 
-    def _delete_unfinished(self, version: int) -> None:
-        if version in self._indexes():
-            self._client.options(ignore_status=NOT_FOUND).indices.delete(index=self._index_of(version))
-
     def writer(self, base: Manifest | None) -> Writer:
         return ElasticsearchWriter(
             self._client,
             self._settings,
             self._index_of(self.next_version()),
             base=self._index_of(base.version) if base else None,
-            building=self.local.building,
             lexicon=self.companion_path(base, LEXICON) if base else None,
         )
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
         index, building, indices = self._index_of(manifest.version), self.local.building, self._client.indices
+        files = documents.files_of(index)
         written = [path for name in FILES if (path := building / name).exists()]
-        published = replace(manifest, files={path.name: sum_file(path) for path in written})
+        own = self._indexes()[manifest.version]
+        sums = {path.name: sum_file(path) for path in written}
+        published = replace(manifest, files=sums, shards=own.shards)
         before = self.current() or 0
         self.local.move_dead_letters(manifest.version)
-        self._remove_files(index)  # of a killed process
+        indices.create(index=files, **documents.FILES_BODY)
         for path in written:
             with path.open("rb") as file:
                 for number, data in enumerate(iter(partial(file.read, PIECE_BYTES), b"")):
-                    piece = {"version": index, "data": b64encode(data).decode()}
-                    self._client.index(index=self._files, id=f"{index}/{path.name}/{number}", document=piece)
-        if self._claim().get("holder") != self._holder:  # another process may be writing then
-            what = f"the claim of this process on {self._alias} was removed; its unpublished work is lost"
-            raise IndexBusy(what, remedy="repeat the command", index=self.name)
+                    piece = {"data": b64encode(data).decode()}
+                    self._client.index(index=files, id=f"{path.name}/{number}", document=piece)
         replicas = self._settings.replicas
         copies = {"auto_expand_replicas" if "-" in replicas else "number_of_replicas": replicas}
         settings = {"index": {**copies, "refresh_interval": "1s", "blocks.write": True}}
         indices.put_settings(index=index, settings=settings)
-        meta = {"name": self.name, "built_by": self._holder, "manifest": published.as_record()}
-        indices.put_mapping(index=index, meta=meta)
+        indices.put_mapping(index=index, meta=own.meta | {"manifest": published.as_record()})
         self.point_to(manifest.version)
         shutil.rmtree(building, ignore_errors=True)
         for version in superseded(self.versions(), manifest.version, before, keep):
             self._remove(version)
+            self.local.dead_letter_path(version).unlink(missing_ok=True)
+        self._remove_old_copies()
         return published
 
     def point_to(self, version: int) -> None:
@@ -347,35 +294,27 @@ class ElasticsearchStore(IndexStore):
         self._client.indices.update_aliases(actions=[{"remove": before}, {"add": after}])
 
     def _remove(self, version: int) -> None:
-        """Remove a version with its files, in the cluster and on this machine."""
-        index = self._index_of(version)
-        self._client.options(ignore_status=NOT_FOUND).indices.delete(index=index)
-        self._remove_files(index)
-        self._remove_old_copies()
-        self.local.dead_letter_path(version).unlink(missing_ok=True)
-
-    def _remove_files(self, index: str) -> None:
-        self._client.indices.refresh(index=self._files)
-        query = {"term": {"version": index}}
-        found = self._client.search(index=self._files, query=query, size=MAX_PIECES, source=False)
-        pieces = [hit["_id"] for hit in found["hits"]["hits"]]
-        deletions = [{"_op_type": "delete", "_index": self._files, "_id": piece} for piece in pieces]
-        bulk(self._client, deletions, raise_on_error=False)
+        """Remove the index of a version, and the one with its files."""
+        if version in self._indexes():
+            index = self._index_of(version)
+            both = [index, documents.files_of(index)]
+            self._client.indices.delete(index=both, ignore_unavailable=True)
 
     def discard_building(self) -> None:
-        self._delete_unfinished(self.next_version())
+        self._remove(self.next_version())
         self.local.discard(with_index=not self.versions() and not self._shares_folder())
 
     def delete(self) -> None:
         if not self.local.is_begun() and not self._indexes():
             self.require_current()
         with self.held(), map_write_errors(self.name):
-            pointer = self.pointer()
-            current = pointer.version if pointer else None
-            for version in sorted(self._indexes(), key=lambda version: version == current):
+            indexes = self._indexes()
+            for version in sorted(indexes, key=lambda version: self._alias in indexes[version].aliases):
                 self._remove(version)  # the current one last, after which no reader can open it
             if not self._shares_folder():
-                self.local.remove()  # before the claim is released, as another process may build then
+                self.local.remove()
+            else:
+                self._remove_old_copies()
 
     def _shares_folder(self) -> bool:
         """Check whether the folder on this machine also belongs to an embedded index of the same name."""

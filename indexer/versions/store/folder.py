@@ -11,39 +11,37 @@ An update adds files for what has changed, and shares all others with its base b
 foreign.
 """
 
-# ruff: noqa: D102 - the protocol describes the methods
+# ruff: noqa: D102 - the base class describes the methods
 
 import fcntl
 import re
 import shutil
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from errno import ENOENT
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from base.errors import Remedy
-from base.files.durable import SHORTAGES, cause_of, sync, write_durably
+from base.files.durable import SHORTAGES, sync, write_durably
 from base.progress import Progress, no_progress
-from indexer.analysis import Decompound, UserDictionary
 from indexer.errors import IndexDamaged, IndexMismatch, VersionGone
 from indexer.files.damage import map_damage_errors, map_write_errors
 from indexer.files.parts import link_files
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import open_searcher, read_numbered
-from indexer.files.sums import READ_ON_OPENING, FileSum, added_files, differing_files, sum_files
+from indexer.files.sums import READ_ON_OPENING, FileSum, differing_files, sum_files
 from indexer.settings import EngineName, IndexerSettings
 from indexer.versions.manifest import MANIFEST, Manifest
-from indexer.versions.store import Address, IndexStore, Pointer
+from indexer.versions.store import Analysis, IndexStore, Pointer
 from indexer.versions.store.build_folder import (
     CHANGING_FILES,
     FORWARD,
     LEXICON,
     NAME,
-    NEW_TERMS,
     NOT_PUBLISHED,
     PLAN,
     SPOOL,
@@ -85,12 +83,14 @@ class FolderStore(IndexStore):
                 names.append(path.name)
         return names
 
-    def current(self) -> int | None:
+    def pointer(self) -> Pointer | None:
         while True:
             text = self._pointer_text()
             version = _version_in(text)
             if version and self.version_path(version).is_dir():
-                return version
+                with suppress(FileNotFoundError):
+                    about = self._pointer.lstat()
+                    return Pointer(version, f"{about.st_ino} {about.st_mtime_ns}")
             there = self.versions()
             if self._pointer_text() == text:
                 break  # otherwise another version was published in the meantime
@@ -106,23 +106,12 @@ class FolderStore(IndexStore):
             return self._pointer.read_bytes()
         return None
 
-    def pointer(self) -> Pointer | None:
-        try:
-            about = self._pointer.lstat()
-        except FileNotFoundError:
-            return None
-        version = self.current()
-        return None if version is None else Pointer(version, f"{about.st_ino} {about.st_mtime_ns}")
-
     def versions(self) -> list[int]:
         current = _version_in(self._pointer_text())
         return [v for v in self._numbered() if v == current or not (self.version_path(v) / PLAN).exists()]
 
     def _numbered(self) -> list[int]:
         return sorted(int(name) for name in versions_in(self.local.versions) if name.isdecimal())
-
-    def next_version(self) -> int:
-        return max([_version_in(self._pointer_text()) or 0, *self._numbered()]) + 1
 
     def version_path(self, version: int) -> Path:
         return self.local.version_path(version)
@@ -142,15 +131,15 @@ class FolderStore(IndexStore):
                 pass
             yield
 
-    def address(self, manifest: Manifest) -> Address:
-        return Address(str(self.version_path(manifest.version) / TANTIVY))
+    def address(self, manifest: Manifest) -> str:
+        return str(self.version_path(manifest.version) / TANTIVY)
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
         what = f"index {self.name!r}, version {manifest.version}"
         try:
             with map_damage_errors(what, self.name), self.holding(manifest.version):
                 self.check_files(manifest, every_byte=True)
-                for _, passage in read_numbered(open_searcher(Path(self.address(manifest).index))):
+                for _, passage in read_numbered(open_searcher(Path(self.address(manifest)))):
                     yield passage
         except (IndexDamaged, OSError) as error:
             if not self.version_path(manifest.version).is_dir():
@@ -183,52 +172,36 @@ class FolderStore(IndexStore):
         self._raise_first(manifest.version, chain(small, differing_files(folder, named)))
 
     def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
-        folder = self.version_path(version)
         try:
             manifest = self.manifest_of(version)
-            text = (folder / MANIFEST).read_bytes()
         except (IndexDamaged, IndexMismatch) as error:
             return [error.what]
-        except OSError as error:
-            return [f"{MANIFEST} cannot be read ({cause_of(error)})"]
-        found = [*differing_files(folder, manifest.files, progress=progress)]
-        found += added_files(folder, manifest.files, NOT_PUBLISHED)
-        if text != manifest.to_text().encode():
-            found.append(f"{MANIFEST} has a wrong checksum")
-        return sorted(found)
+        return sorted(differing_files(self.version_path(version), manifest.files, progress=progress))
 
-    def held(self) -> AbstractContextManager[None]:
-        return self.local.lock()
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        with self.local.lock():
+            with map_write_errors(self.name):
+                self._complete_publication()
+                for name, path in versions_in(self.local.versions).items():
+                    if not name.isdecimal():
+                        _remove_unless_read(path)
+            yield
 
-    def recover(self) -> None:
-        """Complete the publication of a killed process, and remove hidden versions that no reader has open.
-
-        Raises:
-            IndexDamaged: there is no record of the current version.
-        """
+    def _complete_publication(self) -> None:
+        """Move the pointer to a version that a killed process has moved to its place."""
         for version in self._numbered():
             plan = self.version_path(version) / PLAN
             if plan.exists():
                 if version > (_version_in(self._pointer_text()) or 0):
                     self.point_to(version)
                 plan.unlink()
-        self.current()
-        for name, path in versions_in(self.local.versions).items():
-            if not name.isdecimal():
-                _remove_unless_read(path)
-
-    def can_resume(self) -> bool:
-        return self.local.building.is_dir()
 
     def start_building(
-        self,
-        base: Manifest | None,
-        analyzer: str,
-        decompound: Decompound,
-        dictionary: UserDictionary | None = None,
+        self, base: Manifest | None, version: int, analysis: Analysis, plan: dict[str, Any]
     ) -> None:
-        del analyzer, decompound  # the engine receives tokens
-        self.local.start(dictionary)
+        del version
+        self.local.start(plan, analysis[-1])
         if base:
             for folder in (TANTIVY, FORWARD, VECTORS):
                 source = self.version_path(base.version) / folder
@@ -249,7 +222,6 @@ class FolderStore(IndexStore):
         published.write(building)
         for path in [*building.rglob("*"), building]:
             sync(path)
-        shutil.rmtree(building / NEW_TERMS, ignore_errors=True)
         (building / SPOOL).unlink(missing_ok=True)
         building.rename(target)
         sync(self.local.versions)

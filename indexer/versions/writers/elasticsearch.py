@@ -1,4 +1,4 @@
-"""Writer for a cluster: bulk requests in a background thread, with the client's helper.
+"""Writer for a cluster: bulk requests with the client's helper.
 
 The helper repeats documents with the status 429, 502, 503 or 504, and the client repeats whole requests, both
 with growing pauses up to `patience_s`. Documents are not duplicated: their id is that of the passage.
@@ -6,35 +6,31 @@ with growing pauses up to `patience_s`. Documents are not duplicated: their id i
 
 # ruff: noqa: D102 - `tantivy.py` describes the methods
 
-import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from elasticsearch import Elasticsearch
 from elasticsearch.helpers import streaming_bulk
 
-from base.files.durable import write_durably
 from base.windows import windows
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.encoders import Stored, VectorFingerprint
 from indexer.errors import EngineRefused
 from indexer.files.schema import StoredPassage
-from indexer.forward.building import TermNumbers, packed_row
+from indexer.forward.building import packed_row
+from indexer.forward.lexicon import Lexicon, LexiconBuilder
 from indexer.settings import ElasticsearchSettings
 from indexer.versions.cluster.connection import FIRST_PAUSE_S, LONGEST_PAUSE_S, NOT_FOUND, TRANSIENT, cause_in
 from indexer.versions.cluster.documents import (
     PAGE,
     count,
     document_id,
-    hits_of,
     passages_of_index,
     to_document,
     vector_field,
 )
-from indexer.versions.store.build_folder import COMMITTED, NEW_TERMS
 from indexer.versions.writers import VectorKey
 
 MAX_TERMS = 10_000  # of a query
@@ -54,45 +50,33 @@ class ElasticsearchWriter:
         index: str,
         *,
         base: str | None,
-        building: Path,
         lexicon: Path | None,
     ) -> None:
-        """Write to `index`, which is a clone of `base` with the lexicon in a file, or empty.
-
-        Passages written by an interrupted build after its last commit are written again.
-        """
+        """Write to `index`, which is a clone of `base` with the lexicon in a file, or empty."""
         self.replaced = 0
         self._client, self._settings, self._index, self._base = client, settings, index, base
-        self._note = building / COMMITTED
-        self._terms = TermNumbers(building / NEW_TERMS, lexicon)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="bulk")
-        self._sending: Future[int] | None = None
-        self._newest = -1  # sequence of the last added passage
+        self._lexicon = LexiconBuilder(Lexicon.open(lexicon) if lexicon else ())
         self._new_batch()
 
     def _new_batch(self) -> None:
         self._actions: list[dict[str, Any]] = []
-        self._gone: dict[str, list[str]] = {}  # values of an exact field whose passages are deleted first
+        self._gone: set[str] = set()  # passages that are deleted first
         self._size = 0  # bytes, approximate
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Wait for the batch that is being sent."""
-        self._thread.shutdown()
+    def close(self) -> None:
+        return
 
     def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
-        self._newest = sequence
-        row = packed_row(passage, analysed, self._terms)
+        row = packed_row(passage, analysed, self._lexicon)
         document = to_document(passage, analysed.tokens, row, sequence)
         self._actions.append(self._action(passage.passage_id, _source=document))
         self._grow(5 * (len(passage.title) + len(passage.text)) + 300)
         return row
 
-    def remove(self, field: str, value: str) -> None:
-        self._gone.setdefault(field, []).append(value)
-        self._grow(len(value))
+    def remove(self, record: Sequence[StoredPassage]) -> None:
+        self.replaced += 1
+        self._gone |= {passage.passage_id for passage in record}
+        self._grow(sum(len(passage.passage_id) for passage in record))
 
     def _grow(self, size: int) -> None:
         self._size += size
@@ -100,23 +84,11 @@ class ElasticsearchWriter:
             self._send_batch()
 
     def _send_batch(self) -> None:
-        """Send the batch in the background, when the previous one is acknowledged."""
-        self._wait()
-        self._sending = self._thread.submit(self._deliver, self._gone, self._actions)
+        """Send deletions and documents; a repeated deletion would remove a new document of the same id."""
+        added = {action["_id"] for action in self._actions}
+        deletions = [self._action(passage_id, _op_type="delete") for passage_id in self._gone]
+        self._bulk([*(action for action in deletions if action["_id"] not in added), *self._actions])
         self._new_batch()
-
-    def _wait(self) -> None:
-        if self._sending:
-            self.replaced += self._sending.result()
-            self._sending = None
-
-    def _deliver(self, gone: dict[str, list[str]], actions: list[dict[str, Any]]) -> int:
-        """Send deletions and documents; return the number of deleted records."""
-        hits = [(field, hit) for field, values in gone.items() for hit in self._in_base(field, values)]
-        replaced = {action["_id"] for action in actions}  # a repeated deletion would remove a new document
-        deleted = {hit["_id"] for _, hit in hits} - replaced
-        self._bulk([*(self._action(one, _op_type="delete") for one in deleted), *actions])
-        return len({hit["fields"][field][0] for field, hit in hits})
 
     def _action(self, passage_id: str, **what: Any) -> dict[str, Any]:
         return {"_index": self._index, "_id": document_id(passage_id), **what}
@@ -143,11 +115,6 @@ class ElasticsearchWriter:
                     remedy=("free disk space, or wait if it is busy", "repeat the command, which resumes"),
                 )
 
-    def _in_base(self, field: str, values: Iterable[str]) -> Iterator[dict[str, Any]]:
-        for some in windows(values, MAX_TERMS):
-            query = {"terms": {field: some}}
-            yield from hits_of(self._client, str(self._base), query, source=False, docvalue_fields=[field])
-
     def stored_records(self, field: str, values: Sequence[str]) -> dict[str, list[StoredPassage]]:
         records: dict[str, list[StoredPassage]] = {}
         for some in windows(values, MAX_TERMS):
@@ -155,23 +122,17 @@ class ElasticsearchWriter:
                 records.setdefault(str(getattr(passage, field)), []).append(passage)
         return records
 
-    def last_written(self) -> int:
-        if self._note.exists():
-            return int(json.loads(self._note.read_text(encoding="utf-8"))["sequence"])
+    def next_sequence(self) -> int:
         if self._base is None:
-            return -1
+            return 0
         newest: dict[str, Any] = {"sort": [{"sequence": "desc"}], "allow_partial_search_results": False}
         found = self._client.search(index=self._base, size=1, source=False, **newest)["hits"]["hits"]
-        return int(found[0]["sort"][0]) if found else -1
+        return int(found[0]["sort"][0]) + 1 if found else 0
 
     def commit(self) -> None:
-        """Wait for the acknowledgement of all added passages, and store the progress."""
-        self._terms.flush()
+        """Wait for the acknowledgement of all added passages."""
         self._send_batch()
-        self._wait()
         self._client.indices.refresh(index=self._index)
-        if self._newest >= 0:
-            write_durably(self._note, json.dumps({"sequence": self._newest}))
 
     def finish(self) -> None:
         """Commit, and merge each shard to one segment, so that BM25 statistics exclude deleted passages.
@@ -191,13 +152,9 @@ class ElasticsearchWriter:
                 return
             time.sleep(SETTLING_S)
 
-    def stored(self) -> Iterator[StoredPassage]:
-        committed = {"range": {"sequence": {"lte": self.last_written()}}}
-        return passages_of_index(self._client, self._index, committed)
-
     @property
     def terms(self) -> list[str]:
-        return self._terms.terms
+        return self._lexicon.terms
 
     def start_vectors(
         self, fingerprint: VectorFingerprint, *, keep: bool

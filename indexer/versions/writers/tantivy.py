@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
 
 import tantivy
 
@@ -22,10 +21,11 @@ from indexer.files.stored import (
     read_numbered,
     with_value,
 )
-from indexer.forward.building import RowWriter, TermNumbers, packed_row
+from indexer.forward.building import RowWriter, packed_row
 from indexer.forward.columns import ForwardColumns
+from indexer.forward.lexicon import Lexicon, LexiconBuilder
 from indexer.vectors.parts import VectorParts, VectorWriter
-from indexer.versions.store.build_folder import CHANGING_FILES, FORWARD, NEW_TERMS, TANTIVY, VECTORS
+from indexer.versions.store.build_folder import CHANGING_FILES, FORWARD, TANTIVY, VECTORS
 from indexer.versions.writers import VectorKey
 
 # Less free space counts as a full disk, as the space of a failed write is released before the check.
@@ -33,19 +33,16 @@ LITTLE_SPACE = 64_000_000
 
 
 class TantivyWriter:
-    """A version being written; a context manager that closes its files.
+    """A version being written, to be closed.
 
-    Added passages are durable after the next `commit`. Passages come in corpus order, with the passages of
-    one record together. `replaced` counts the records of the base version deleted by `remove`.
+    Passages come in corpus order, with the passages of one record together. `replaced` counts the records of
+    the base version deleted by `remove`.
     """
 
     def __init__(self, building: Path, *, memory_mb: int, lexicon: Path | None = None) -> None:
         """Open or create the index in a building folder.
 
-        `lexicon` is that of the base version, whose files are in the folder.
-
-        Raises:
-            ValueError: the rows do not match the committed passages, or files are damaged.
+        `lexicon` is that of the base version, whose files are in the folder; ValueError if one is damaged.
         """
         self._folder, self._rows_folder = building / TANTIVY, building / FORWARD
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -59,15 +56,11 @@ class TantivyWriter:
             self._index.register_tokenizer(TERMS, words.filter(gaps).build())
             self._writer: tantivy.IndexWriter | None = self._index.writer(self._memory, 1)
         self._base = self._searcher()
-        self._terms = TermNumbers(building / NEW_TERMS, lexicon)
-        self._rows = RowWriter(self._rows_folder, None if lexicon else int(self._base.num_docs))
+        self._lexicon = LexiconBuilder(Lexicon.open(lexicon) if lexicon else ())
+        self._rows = RowWriter(self._rows_folder)
         self._base_rows = ForwardColumns(self._rows_folder)
 
-    def __enter__(self) -> Self:
-        """Return the writer."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         """Close the files; uncommitted passages are lost."""
         self._writer = None
 
@@ -79,7 +72,7 @@ class TantivyWriter:
 
     def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
         """Add a passage of the record at a place in the corpus; return its row of the forward index."""
-        tokens, row = analysed.tokens, packed_row(passage, analysed, self._terms)
+        tokens, row = analysed.tokens, packed_row(passage, analysed, self._lexicon)
         document = tantivy.Document()
         for field, packed in (("text", tokens.text), ("title", tokens.title)):
             if packed.positions:
@@ -104,16 +97,14 @@ class TantivyWriter:
             self._open.add_document(document)
         return row
 
-    def remove(self, field: str, value: str) -> None:
-        """Delete a record of the base version, before the passages that replace it are added.
-
-        Its passages have the value in an exact field, doc_id or passage_id.
-        """
-        if removed := with_value(self._base, field, value):
-            self.replaced += 1
+    def remove(self, record: Sequence[StoredPassage]) -> None:
+        """Delete the passages of a record of the base version, before those that replace it are added."""
+        self.replaced += 1
+        for passage in record:
+            removed = with_value(self._base, "passage_id", passage.passage_id)
             self._rows.remove(passage_numbers(self._base, removed))
             with _as_os_errors(self._folder):
-                self._open.delete_documents_by_term(field, value)
+                self._open.delete_documents_by_term("passage_id", passage.passage_id)
 
     def stored_records(self, field: str, values: Sequence[str]) -> dict[str, list[StoredPassage]]:
         """Return the passages, with rows, of records of the base by their values in an exact field."""
@@ -127,14 +118,11 @@ class TantivyWriter:
         return records
 
     def commit(self) -> None:
-        """Commit atomically, and wait for the merging of segments.
+        """Commit, and wait for the merging of segments.
 
         Deleted passages count in BM25 statistics until their segment is merged. As merges never run
-        concurrently with writing, the merged segments depend only on the written passages, not on the machine
-        or on kills.
+        concurrently with writing, the merged segments depend only on the written passages.
         """
-        self._terms.flush()
-        self._rows.flush()
         with _as_os_errors(self._folder):
             self._open.commit()
             self._open.wait_merging_threads()
@@ -153,21 +141,15 @@ class TantivyWriter:
         for name in CHANGING_FILES:
             (self._folder / name).chmod(readable)
 
-    def last_written(self) -> int:
-        """Return the highest committed sequence; −1 in an empty index."""
-        found = self._searcher().search(tantivy.Query.all_query(), 1, count=False, order_by_field="sequence")
-        return int(found.hits[0][0]) if found.hits else -1
-
-    def stored(self) -> Iterator[StoredPassage]:
-        """Yield every committed passage in corpus order, with its row."""
-        columns = ForwardColumns(self._rows_folder)
-        for number, passage in read_numbered(self._searcher()):
-            yield replace(passage, row=columns.packed(number))
+    def next_sequence(self) -> int:
+        """Return the sequence after the highest one of the base version; 0 in a new index."""
+        found = self._base.search(tantivy.Query.all_query(), 1, count=False, order_by_field="sequence")
+        return int(found.hits[0][0]) + 1 if found.hits else 0
 
     @property
     def terms(self) -> list[str]:
         """The terms of the version's lexicon, in the order of their numbers."""
-        return self._terms.terms
+        return self._lexicon.terms
 
     def start_vectors(
         self, fingerprint: VectorFingerprint, *, keep: bool

@@ -7,10 +7,9 @@ import re
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from indexer.corpora.papers import LAST_YEAR
+from indexer.corpora.papers import LAST_YEAR, Paper
 from indexer.corpora.readers.mapping import Table, map_record
 from indexer.corpora.readers.xml_records import text_in
-from retriever.sources import SourcePaper
 from retriever.sources.settings import Address, AtOnce, Rate, SearchSeconds, Seconds, WebSettings
 from retriever.sources.web.boolean import Syntax, anywhere, in_address
 from retriever.sources.web.client import NoAnswer, WebRequest
@@ -72,7 +71,7 @@ class ArXiv(WebSource):
     def _read(self, content: bytes) -> Page:
         return [self._preprint(entry) for entry in xml_in(content, f"{ATOM}feed").iter(f"{ATOM}entry")]
 
-    def _preprint(self, entry: Element) -> SourcePaper | None:
+    def _preprint(self, entry: Element) -> Paper | None:
         place = text_in(entry, f"{ATOM}id")
         if ERROR in place:
             raise NoAnswer(f"it answers: {text_in(entry, f'{ATOM}summary')[:200]}")

@@ -12,41 +12,38 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from base.letters import HANGUL
 from base.untrusted import message_of
-from indexer.corpora.papers import Language, language_named
-from indexer.corpora.readers.bibliography import parts_of
+from indexer.corpora.papers import Language, Paper
+from indexer.corpora.readers.bibliography import language_of_code, parts_of
+from indexer.corpora.readers.mapping import CONVERSIONS
+from indexer.corpora.readers.markup import without_markup
 from indexer.corpora.readers.scienceon import BETWEEN_AUTHORS
 from indexer.settings import BaseUrl, ElasticsearchServer, IndexerSettings
 from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term
 from retriever.queries.filters import Filters
-from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources import LinkKind, SourceFeatures
 from retriever.sources.settings import SourceSettings
 from retriever.sources.web.client import Call, NoAnswer, WebClient, WebRequest
-from retriever.sources.web.records import SURROGATE, at, items, json_in, paper_of, table
-from retriever.sources.web.source import SHARE, AskedQuery, Direction, Linked, Page, WebSource
+from retriever.sources.web.records import at, items, json_in, paper_of, table
+from retriever.sources.web.source import AskedQuery, Linked, Page, WebSource
 
 if TYPE_CHECKING:
     import httpx
 
-FIELD = re.compile(r"[^\s*^\x00-\x1f]{1,256}")
-INDEX = re.compile(r"[^\s/\\?\"<>|#\x00-\x1f_.+-][^\s/\\?\"<>|#\x00-\x1f]{0,999}")
 IDENTIFIER = re.compile(r"\A[^\s\x00-\x1f\x7f-\x9f]{1,512}\Z")
 MOST_FIELDS = 20  # per role
 MOST_HITS = 10_000  # the default of `index.max_result_window`
 MOST_EXPANSIONS = 100  # words of the index with a prefix of the query
 # Longer values are cut; an abstract has 300 words.
-LONGEST_TITLE, LONGEST_TEXT, LONGEST_BODY = 2_000, 20_000, 100_000
-MOST_VALUES = 10_000  # of a list
-DEEPEST = 8  # nesting of lists in a value
-MOST_PAPERS = 10**12  # maximum of a count, from which weights of words are computed
-CODE_CHARACTERS = 3  # of a language, at most
+LONGEST_TEXT, LONGEST_BODY = 20_000, 100_000
 KOREAN_WORD, MOSTLY_BEGUN = "연구", 2  # in most Korean papers, usually followed by a particle
 CUT_AT_SPACES = 'Korean is cut at spaces: hangul = "prefixes" also finds words followed by particles'
 NDJSON = "application/x-ndjson"
@@ -64,19 +61,10 @@ def _weighted(value: object) -> object:
     return dict.fromkeys(value, 1.0) if texts and isinstance(value, list) else value
 
 
-def _field(value: object) -> object:
-    if isinstance(value, str) and value and not FIELD.fullmatch(value):
-        raise ValueError("is not the name of a field: names have no white space, * or ^")
-    return value
-
-
-def _index(name: str) -> str:
-    if not INDEX.fullmatch(name):
-        raise ValueError("is not the name of an index")
-    return name
-
-
-FieldName = Annotated[str, BeforeValidator(_field)]
+FieldName = Annotated[str, StringConstraints(pattern=r"^[^\s*^\x00-\x1f]{0,256}$")]
+IndexName = Annotated[
+    str, StringConstraints(pattern=r'^[^\s/\\?"<>|#\x00-\x1f_.+-][^\s/\\?"<>|#\x00-\x1f]{0,999}$')
+]
 WeightedFields = Annotated[
     dict[Annotated[FieldName, Field(min_length=1)], Annotated[float, Field(gt=0, le=1000)]],
     BeforeValidator(_weighted),
@@ -123,7 +111,7 @@ class Settings(ElasticsearchServer, SourceSettings):
     url: BaseUrl = Field(
         description="address of the server, or of the proxy before several, like https://HOST:9200"
     )
-    index: Annotated[str, AfterValidator(_index)] = Field(description="an index, an alias or a pattern")
+    index: IndexName = Field(description="an index, an alias or a pattern")
     private: bool = Field(
         default=True, description="questions stay within the institution; `sources list` shows it"
     )
@@ -142,11 +130,6 @@ class Settings(ElasticsearchServer, SourceSettings):
         default_factory=dict, description='values of the language field, like {ko = "kor", en = "eng"}'
     )
     fields: IndexFields
-
-    @property
-    def longest_s(self) -> float:
-        """Time for two requests: records, then their full texts or their references."""
-        return 2 * self.timeout_s
 
     @model_validator(mode="after")
     def _a_user_has_a_password(self) -> Self:
@@ -246,7 +229,7 @@ def _with_values(field: str, values: Sequence[str]) -> Body:
     return {"ids": {"values": list(values)}} if field == "_id" else {"terms": {field: list(values)}}
 
 
-def paper_in(settings: Settings, name: str, hit: Any) -> SourcePaper | None:
+def paper_in(settings: Settings, name: str, hit: Any) -> Paper | None:
     """Return a hit as a paper of the source; None if it is not a hit, or has no usable id."""
     fields, source = settings.fields, at(hit, "_source")
     values = {
@@ -255,43 +238,34 @@ def paper_in(settings: Settings, name: str, hit: Any) -> SourcePaper | None:
     }
     first = {role: next(iter(found), "") for role, found in values.items()}
     names = [*values["authors"], *_texts(source, f"{fields.authors}.name")]
-    record = first | {
+    called = {value.casefold(): language for language, value in settings.languages.items()}
+    record = {role: CONVERSIONS.get(role, without_markup)(text) for role, text in first.items()} | {
         "id": at(hit, "_id") if fields.id == "_id" else first["id"],
-        "title": _joined(values["title"], LONGEST_TITLE),
-        "abstract": _joined(values["abstract"], LONGEST_TEXT),
-        "keywords": values["keywords"],
+        "title": _joined(values["title"]),
+        "abstract": _joined(values["abstract"]),
+        "body": "\n".join(values["body"])[:LONGEST_BODY],
+        "keywords": list(map(without_markup, values["keywords"])),
         "authors": parts_of([text[:LONGEST_TEXT] for text in names], BETWEEN_AUTHORS),
         "references": values["references"],
-        "lang": _language(settings, first["lang"]),
+        "lang": called.get(first["lang"].casefold()) or language_of_code(first["lang"]),
     }
-    return paper_of(name, IDENTIFIER, record, score=at(hit, "_score"), bare=True)
+    return paper_of(name, IDENTIFIER, record)
 
 
-def _joined(texts: Sequence[str], most: int) -> str:
-    return "\n".join(dict.fromkeys(texts))[:most]
+def _joined(texts: Sequence[str]) -> str:
+    return without_markup("\n".join(dict.fromkeys(texts))[:LONGEST_TEXT])
 
 
-def _texts(value: Any, field: str, depth: int = DEEPEST) -> Iterator[str]:
+def _texts(value: Any, field: str) -> Iterator[str]:
     """Yield the texts of a field, which may be in objects and lists; numbers as text."""
     if isinstance(value, list):
-        for each in value[:MOST_VALUES] if depth else ():
-            yield from _texts(each, field, depth - 1)
+        for each in value:
+            yield from _texts(each, field)
     elif isinstance(value, Mapping):
         first, _, rest = (field, "", "") if field in value else field.partition(".")
-        yield from _texts(value.get(first), rest, depth)
+        yield from _texts(value.get(first), rest)
     elif not field and isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield from filter(None, [SURROGATE.sub("\ufffd", str(value)).strip()])
-
-
-def _language(settings: Settings, said: str) -> str:
-    called = {name.casefold(): language for language, name in settings.languages.items()}
-    named = called.get(said.casefold()) or language_named(said)
-    return named or (said if len(said) <= CODE_CHARACTERS else "")
-
-
-@dataclass(frozen=True, slots=True)
-class _Hit(SourcePaper):
-    own_id: str = ""  # the server's `_id`
+        yield from filter(None, [str(value).strip()])
 
 
 class ElasticsearchSource(WebSource):
@@ -323,9 +297,7 @@ class ElasticsearchSource(WebSource):
         )
         super().__init__(name, settings, client=client)
         linked = bool(settings.fields.references)
-        self.features = SourceFeatures(
-            references=linked, citing=linked, frequencies=True, private=settings.private
-        )
+        self.features = SourceFeatures(references=linked, frequencies=True, private=settings.private)
         self.service = f"Elasticsearch at {settings.url}" if settings.private else "Elasticsearch"
         self._path = f"/{quote(settings.index, safe='*,-+.:')}"
         named = settings.fields.by_role
@@ -365,37 +337,24 @@ class ElasticsearchSource(WebSource):
         return read
 
     async def _with_bodies(self, pages: Sequence[Page], call: Call) -> Sequence[Page]:
-        """Read the full texts of papers without an abstract, with as much time again."""
-        bodies = list(self.settings.fields.body)
-        hits = (each for page in pages for each in page if isinstance(each, _Hit))
-        names = {hit.own_id: hit.paper.id for hit in hits if not hit.paper.abstract}
-        if not bodies or not names:
+        """Read the full texts of papers without an abstract."""
+        ids = {each.id: None for page in pages for each in page if each and not each.abstract}
+        if not self.settings.fields.body or not ids:
             return pages
-        call.until += self.settings.timeout_s * SHARE
-        try:
-            body = self._body(_with_values("_id", list(names)), len(names), bodies)
-            answer = await self.ask(self._request(body), call, self._answer)
-        except NoAnswer as failure:
-            call.notes.append(f"full texts were not read: {failure}")
-            return pages
-        texts: dict[str, str] = {}
-        for hit in _hits(answer):
-            found = [text for field in bodies for text in _texts(at(hit, "_source"), field)]
-            texts.setdefault(names.get(str(at(hit, "_id")), ""), _joined(found, LONGEST_BODY))
-
-        def whole(each: SourcePaper | None) -> SourcePaper | None:
-            text = each and texts.get(each.paper.id)
-            return (
-                replace(each, paper=each.paper.model_copy(update={"body": text})) if each and text else each
-            )
-
-        return [list(map(whole, page)) for page in pages]
+        request = partial(self._by_ids, fields=[*self._fields, *self.settings.fields.body])
+        found = await self._fetch(request, list(ids), self.batch, call)
+        whole = {paper.id: paper for paper in found}
+        return [[each and whole.get(each.id, each) for each in page] for page in pages]
 
     def _id_request(self, ids: Sequence[str]) -> WebRequest:
-        return self._request(self._body(_with_values(self.settings.fields.id, ids), len(ids)))
+        return self._by_ids(ids, self._fields)
 
-    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        if direction == "references":
+    def _by_ids(self, ids: Sequence[str], fields: Sequence[str]) -> WebRequest:
+        body = self._body(_with_values(self.settings.fields.id, ids), len(ids))
+        return self._request(body | {"_source": fields})
+
+    async def _follow(self, kind: LinkKind, ids: Sequence[str], limit: int, call: Call) -> Linked:
+        if kind == "reference":
             return await self.follow_references(ids, limit, call)
         asked = {self._write(Exact("references", (each,)), Filters(), call): limit for each in ids}
         return dict(zip(ids, await self._find(asked, call), strict=True))
@@ -404,10 +363,12 @@ class ElasticsearchSource(WebSource):
         return self._papers(self._answer(content))
 
     def _papers(self, answer: Any) -> Page:
-        """Return the papers of an answer, best first."""
-        papers = ((hit, paper_in(self.settings, self.name, hit)) for hit in _hits(answer))
-        found = [each and _Hit(each.paper, each.score, str(at(hit, "_id"))) for hit, each in papers]
-        return sorted(found, key=lambda each: (-(each.score or 0.0), each.paper.id) if each else (0.0, ""))
+        """Return the papers of an answer by score, then id."""
+        scored = [
+            (-float(at(hit, "_score") or 0.0), str(at(hit, "_id")), paper_in(self.settings, self.name, hit))
+            for hit in _hits(answer)
+        ]
+        return [paper for _, _, paper in sorted(scored, key=itemgetter(0, 1))]
 
     def _answer(self, content: bytes) -> Mapping[str, Any]:
         answer = table(json_in(content))
@@ -418,9 +379,8 @@ class ElasticsearchSource(WebSource):
     def _request(self, body: Body) -> WebRequest:
         return WebRequest.of_json(f"{self._path}/_search", {}, body)
 
-    def _body(self, query: Body, size: int, fields: Sequence[str] | None = None) -> Body:
-        source = self._fields if fields is None else fields
-        return {"query": query, "size": size, "_source": source, "track_total_hits": False}
+    def _body(self, query: Body, size: int) -> Body:
+        return {"query": query, "size": size, "_source": self._fields, "track_total_hits": False}
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
         """Return each word's document frequency, and the number of papers; None if unknown."""
@@ -456,7 +416,7 @@ class ElasticsearchSource(WebSource):
             answer = await self.ask(self._request(body), call, self._answer)
         buckets = {} if _is_partial(answer) else at(answer, "aggregations", "counts", "buckets")
         found = [at(buckets, place, "doc_count") for place in filters]
-        return [min(one, MOST_PAPERS) if type(one) is int and one >= 0 else None for one in found]
+        return [one if isinstance(one, int) else None for one in found]
 
 
 def _has_hits(answer: Any) -> bool:

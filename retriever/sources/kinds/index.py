@@ -24,16 +24,15 @@ from retriever.sources import (
     ANALYZER,
     DECOMPOUND,
     LinkedPapers,
+    LinkKind,
     Source,
     SourceAnswer,
     SourceFeatures,
-    SourcePaper,
 )
 from retriever.sources.settings import SourceSettings
 
 BODY = "body"
 T = TypeVar("T")
-Follow = Callable[[SearchIndex, Sequence[str], int], dict[str, list[str]]]
 
 
 class Settings(SourceSettings):
@@ -70,7 +69,7 @@ class IndexSource(Source):
     def features(self) -> SourceFeatures:
         """All features, except references if passages are indexed."""
         papers = _holds_papers(self._index)
-        return SourceFeatures(references=papers, citing=papers, frequencies=True, citation_counts=papers)
+        return SourceFeatures(references=papers, frequencies=True, citation_counts=papers)
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
         """Answer many queries in one call to the engine, and read the papers in another."""
@@ -82,12 +81,9 @@ class IndexSource(Source):
             whole = _holds_papers(index)
             found = index.engine.search(asked, filters=filters, collapse=whole)
             papers = self._of_hits(index, list(chain.from_iterable(found)))
-            lists = [{hit.doc_id if whole else hit.passage_id: hit.score for hit in of} for of in found]
-            scored = (
-                tuple(SourcePaper(papers[name], score) for name, score in of.items() if name in papers)
-                for of in lists
-            )
-            return SourceAnswer(tuple(scored), requests=2)
+            lists = [dict.fromkeys(hit.doc_id if whole else hit.passage_id for hit in of) for of in found]
+            listed = (tuple(papers[name] for name in of if name in papers) for of in lists)
+            return SourceAnswer(tuple(listed), requests=2)
 
         return await self._index.run(of)
 
@@ -116,30 +112,24 @@ class IndexSource(Source):
             for record in records_of_papers(index, ids)
         }
 
-    async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
+    async def papers(self, ids: Sequence[str]) -> dict[str, Paper]:
         """Return records by id."""
-        found = await self._index.run(self._read, ids)
-        return {paper_id: SourcePaper(paper) for paper_id, paper in found.items()}
+        return await self._index.run(self._read, ids)
 
-    async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return the references of papers that are in the index, in their order."""
-        return await self._linked(references, ids, limit)
+    async def linked(self, kind: LinkKind, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return the references of papers that are in the index, in their order, or the citing papers."""
+        follow = references if kind == "reference" else cited_by
 
-    async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return the papers of the index that refer to papers."""
-        return await self._linked(cited_by, ids, limit)
-
-    async def _linked(self, follow: Follow, ids: Sequence[str], limit: int) -> LinkedPapers:
         def of(index: SearchIndex) -> LinkedPapers:
             if not _holds_papers(index):
                 return LinkedPapers()
             linked = follow(index, ids, limit)
             papers = self._read(index, chain.from_iterable(linked.values()))
             found = {
-                paper_id: tuple(SourcePaper(papers[other]) for other in others if other in papers)
+                paper_id: tuple(papers[other] for other in others if other in papers)
                 for paper_id, others in linked.items()
             }
-            return LinkedPapers(found, requests=2)  # maximum: long abstracts are read again
+            return LinkedPapers(found, requests=2)
 
         return await self._index.run(of)
 

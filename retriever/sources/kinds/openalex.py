@@ -11,12 +11,12 @@ from pydantic import Field
 
 from indexer.corpora.readers.mapping import paper_record
 from indexer.corpora.readers.services import OPENALEX
-from retriever.sources import SourceFeatures
+from retriever.sources import LinkKind, SourceFeatures
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, in_address
 from retriever.sources.web.client import Call, WebRequest
 from retriever.sources.web.records import agreed, items, json_in, table
-from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, bounds
+from retriever.sources.web.source import AskedQuery, Linked, Page, WebSource, bounds
 
 PER_PAGE = 100
 FIELDS = (
@@ -40,11 +40,10 @@ class OpenAlex(WebSource):
 
     settings: Settings
     service = "OpenAlex"
-    features = SourceFeatures(references=True, citing=True, dois=True, private=False)
+    features = SourceFeatures(references=True, dois=True, private=False)
     syntax = Syntax(titles=False, length=in_address, longest=3_500)  # a whole address may have about 4 KB
     identifiers = WORK
     batch = per_page = PER_PAGE
-    whole_pages = True
 
     def _page_request(self, asked: AskedQuery, start: int, size: int) -> WebRequest:
         low, high = bounds(asked.filters) or ("", "")
@@ -52,7 +51,7 @@ class OpenAlex(WebSource):
         filters += [f"to_publication_date:{high}-12-31"] if high else []
         filters += [f"language:{asked.filters.lang}"] if asked.filters.lang in LANGUAGES else []
         page = {"per_page": str(size), "page": str(start // size + 1)}
-        return self._works(",".join(filters), search=asked.text, select=f"{FIELDS},relevance_score", **page)
+        return self._works(",".join(filters), search=asked.text, **page)
 
     def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return self._works(f"ids.openalex:{'|'.join(ids)}")
@@ -65,15 +64,15 @@ class OpenAlex(WebSource):
         asked = {"filter": filters} if filters else {}
         return WebRequest("/works", {"per_page": str(PER_PAGE), "select": FIELDS} | asked | parameters | key)
 
-    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        if direction == "citing":
+    async def _follow(self, kind: LinkKind, ids: Sequence[str], limit: int, call: Call) -> Linked:
+        if kind == "citing":
             sorted_ = {"sort": "cited_by_count:desc", "per_page": str(min(PER_PAGE, limit))}
             return await self.follow_requests(ids, lambda each: self._works(f"cites:{each}", **sorted_), call)
         return await self.follow_references(ids, limit, call)
 
     def _read(self, content: bytes) -> Page:
         works = map(table, items(agreed(json_in(content), "results").get("results")))
-        return [self._paper(paper_record(work, OPENALEX), work.get("relevance_score")) for work in works]
+        return [self._paper(paper_record(work, OPENALEX)) for work in works]
 
 
 open_source = OpenAlex

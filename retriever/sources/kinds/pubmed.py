@@ -17,20 +17,21 @@ from xml.etree.ElementTree import Element
 from pydantic import Field
 
 from indexer.corpora.papers import FIRST_YEAR
+from indexer.corpora.readers.mapping import first, texts
 from indexer.corpora.readers.pubmed import article_as_paper
 from indexer.corpora.readers.xml_records import text_in
 from retriever.queries.boolean import AnalysedField
-from retriever.sources import SourceFeatures
+from retriever.sources import LinkKind, SourceFeatures
 from retriever.sources.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax
 from retriever.sources.web.client import FORM, Call, NoAnswer, WebRequest
-from retriever.sources.web.records import at, items, json_in, table, text, texts, xml_in
-from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, bounds
+from retriever.sources.web.records import at, items, json_in, table, xml_in
+from retriever.sources.web.source import AskedQuery, Linked, Page, WebSource, bounds
 
 MOST_IDS = 9_999  # of a search
 LATEST = 3000  # the end of an open range of years
 PMID = re.compile(r"[1-9][0-9]{0,9}")
-LINKS = {"references": "pubmed_pubmed_refs", "citing": "pubmed_pubmed_citedin"}
+LINKS = {"reference": "pubmed_pubmed_refs", "citing": "pubmed_pubmed_citedin"}
 TAGS: Mapping[AnalysedField, str] = {"text": "tiab", "title": "ti", "heading": "mh"}
 
 
@@ -47,7 +48,7 @@ class PubMed(WebSource):
 
     settings: Settings
     service = "PubMed"
-    features = SourceFeatures(references=True, citing=True, private=False)
+    features = SourceFeatures(references=True, private=False)
     syntax = Syntax(word=lambda words, field: f'"{words}"[{TAGS[field]}]', longest=4_000)
     identifiers = PMID
     batch = 200
@@ -73,8 +74,8 @@ class PubMed(WebSource):
     def _id_request(self, ids: Sequence[str]) -> WebRequest:
         return self._form("efetch", {"id": ",".join(ids), "retmode": "xml"})
 
-    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        link = LINKS[direction]
+    async def _follow(self, kind: LinkKind, ids: Sequence[str], limit: int, call: Call) -> Linked:
+        link = LINKS[kind]
         form = {"dbfrom": "pubmed", "cmd": "neighbor", "linkname": link, "retmode": "json"}
         links = await self.ask(self._form("elink", form, ids), call, partial(read_links, link))
         return await self.follow_ids({each: links[each][:limit] for each in ids if each in links}, call)
@@ -101,7 +102,7 @@ def _record(article: Element) -> dict[str, Any]:
     record = article_as_paper(article)
     keywords = [*record.get("mesh", ()), *record.get("keywords", ())]
     authors = list(map(_name, article.iterfind("MedlineCitation/Article/AuthorList/Author")))
-    return record | {"keywords": keywords, "authors": authors}
+    return record | {"keywords": keywords, "authors": list(filter(None, authors))}
 
 
 def _name(author: Element) -> str:
@@ -114,8 +115,8 @@ def read_ids(content: bytes) -> list[str]:
     """Parse the ids of a search."""
     answer = table(at(json_in(content), "esearchresult"))
     if not answer or answer.get("ERROR"):
-        raise NoAnswer(f"it answers: {text(answer.get('ERROR'))[:200] or 'no result of a search'}")
-    return list(filter(PMID.fullmatch, texts(items(answer.get("idlist")))))
+        raise NoAnswer(f"it answers: {first(answer, 'ERROR')[:200] or 'no result of a search'}")
+    return list(filter(PMID.fullmatch, texts(answer, "idlist")))
 
 
 def read_links(link: str, content: bytes) -> dict[str, list[str]]:
@@ -123,9 +124,7 @@ def read_links(link: str, content: bytes) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for each in items(at(json_in(content), "linksets")):
         groups = [group for group in items(at(each, "linksetdbs")) if at(group, "linkname") == link]
-        linked = [one for group in groups for one in items(at(group, "links"))]
-        for asked in texts(items(at(each, "ids")))[:1]:
-            found[asked] = list(filter(PMID.fullmatch, texts(linked)))
+        found[first(each, "ids")] = list(filter(PMID.fullmatch, texts({"groups": groups}, "groups/links")))
     return found
 
 

@@ -20,13 +20,14 @@ from pydantic import Field, StringConstraints
 from base.errors import LibraryMissing
 from base.extras import extra_remedy
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
+from indexer.corpora.readers.mapping import first
 from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, fields_of, paper_record
 from indexer.corpora.readers.xml_records import text_in
 from indexer.settings import IndexerSettings
 from retriever.sources.settings import Address, AtOnce, Key, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, in_address
 from retriever.sources.web.client import Call, NoAnswer, WebRequest
-from retriever.sources.web.records import at, json_in, text, xml_in
+from retriever.sources.web.records import json_in, xml_in
 from retriever.sources.web.source import AskedQuery, Page, Result, WebSource, bounds
 
 PER_PAGE = 100
@@ -69,7 +70,6 @@ class ScienceON(WebSource):
     identifiers = NUMBER
     batch = 50
     per_page = PER_PAGE
-    whole_pages = True
 
     def __init__(self, name: str, settings: Settings, _: IndexerSettings | None = None) -> None:
         """Create the source; the first question connects. LibraryMissing without the encryption library."""
@@ -118,7 +118,7 @@ class ScienceON(WebSource):
 
     def _read(self, content: bytes) -> Page:
         if content.lstrip()[:1] == b"{":  # some errors are not XML
-            raise _refusal([text(at(json_in(content), "errorCode"))])
+            raise _refusal([first(json_in(content), "errorCode")])
         answer = xml_in(content, ROOT)
         status = text_in(answer, f"resultSummary/{STATUS}")
         if status != STATUS_OK:
@@ -150,9 +150,9 @@ def accounts(key: str, mac_address: str, now: datetime) -> str:
 def read_token(content: bytes) -> str:
     """Parse a token; NoAnswer, with only the gateway's code, if there is none."""
     answer = json_in(content)
-    token = text(at(answer, "access_token"))
+    token = first(answer, "access_token")
     if not TOKEN.fullmatch(token):
-        code = text(at(answer, "errorCode"))
+        code = first(answer, "errorCode")
         raise NoAnswer(f"it gives no token{f' ({code})' if CODE.fullmatch(code) else ''}")
     return token
 

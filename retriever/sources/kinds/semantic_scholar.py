@@ -13,14 +13,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from indexer.corpora.readers.mapping import Table, map_record
+from indexer.corpora.readers.mapping import Table, first, map_record
 from retriever.queries.boolean import Or, Phrase, Query, Term
-from retriever.sources import SourceFeatures
+from retriever.sources import LinkKind, SourceFeatures
 from retriever.sources.settings import Address, Key, WebSettings
 from retriever.sources.web.boolean import Syntax, plain_words
 from retriever.sources.web.client import Call, WebRequest
-from retriever.sources.web.records import agreed, at, items, json_in, table, text
-from retriever.sources.web.source import AskedQuery, Direction, Linked, Page, WebSource, bounds
+from retriever.sources.web.records import agreed, items, json_in, table
+from retriever.sources.web.source import AskedQuery, Linked, Page, WebSource, bounds
 
 MOST_RANKED = 1_000  # of the search by relevance
 BY_CITATIONS = "AND and NOT are not ranked by relevance here: the most cited papers come first"
@@ -62,7 +62,7 @@ class SemanticScholar(WebSource):
 
     settings: Settings
     service = "Semantic Scholar"
-    features = SourceFeatures(references=True, citing=True, dois=True, private=False)
+    features = SourceFeatures(references=True, dois=True, private=False)
     syntax = Syntax(either=" | ", both=" + ", without=" -", titles=False, longest=1_000)
     identifiers = PAPER
     batch = 500
@@ -87,7 +87,7 @@ class SemanticScholar(WebSource):
             found, token = await self.ask(
                 WebRequest("/paper/search/bulk", parameters),
                 call,
-                lambda content: (self._read(content), text(at(json_in(content), "token"))),
+                lambda content: (self._read(content), first(json_in(content), "token")),
             )
             yield found
             if not token:
@@ -100,12 +100,12 @@ class SemanticScholar(WebSource):
     def _doi_request(self, dois: Sequence[str]) -> WebRequest:
         return self._id_request([f"DOI:{doi}" for doi in dois])
 
-    async def _follow(self, direction: Direction, ids: Sequence[str], limit: int, call: Call) -> Linked:
-        path = "references" if direction == "references" else "citations"
+    async def _follow(self, kind: LinkKind, ids: Sequence[str], limit: int, call: Call) -> Linked:
+        path = "references" if kind == "reference" else "citations"
         parameters = {"fields": FIELDS, "limit": str(min(limit, MOST_RANKED))}
 
         def links(paper: str) -> WebRequest:
-            return WebRequest(f"/paper/{paper}/{path}", parameters, absent=b'{"data": []}')
+            return WebRequest(f"/paper/{paper}/{path}", parameters)
 
         return await self.follow_requests(ids, links, call)
 

@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from indexer.corpora.readers.mapping import Table, map_record
+from indexer.corpora.readers.mapping import Table, first, map_record
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
 from retriever.sources.settings import Address, AtOnce, Rate, WebSettings
 from retriever.sources.web.boolean import Syntax, anywhere
 from retriever.sources.web.client import Call, NoAnswer, WebRequest
-from retriever.sources.web.records import agreed, at, items, json_in, table, text
+from retriever.sources.web.records import agreed, at, items, json_in, table
 from retriever.sources.web.source import AskedQuery, Page, WebSource
 
 PER_PAGE = 20  # the maximum number of introductions per request
@@ -83,7 +83,7 @@ class Wikipedia(WebSource):
     def _read(self, content: bytes) -> Page:
         answer = agreed(json_in(content), "query", "batchcomplete", "continue", "error")
         if answer.get("error") is not None:
-            raise NoAnswer(f"it answers: {text(at(answer, 'error', 'code'))[:80] or 'an error'}")
+            raise NoAnswer(f"it answers: {first(answer, 'error/code')[:80] or 'an error'}")
         pages = [table(page) for page in items(at(answer, "query", "pages"))]
         found = [page for page in pages if not page.get("missing") and not page.get("invalid")]
         always = {"lang": self.settings.language, "journal": WIKI}

@@ -9,7 +9,6 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain
 from urllib.parse import quote_plus
 
 from retriever.queries.boolean import AnalysedField, And, Exact, Not, Or, Phrase, Query, Range, Term
@@ -122,9 +121,8 @@ def _first_words(query: Query, count: int) -> Query:
     def cut(part: Query) -> Query:
         if isinstance(part, Or):
             return Or(tuple(kept for each in part.clauses if _words(kept := cut(each)) or not _words(each)))
-        if isinstance(part, And):  # joined with those inside, whose exclusions hold here too
-            cuts = (kept.clauses if isinstance(kept := cut(each), And) else [kept] for each in part.clauses)
-            return And(tuple(chain.from_iterable(cuts)))
+        if isinstance(part, And):
+            return And(tuple(map(cut, part.clauses)))
         is_lost = isinstance(part, Term | Phrase) and next(left, None) is None
         return Or(()) if is_lost else part
 

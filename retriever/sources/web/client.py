@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http import HTTPStatus
 from math import inf
 from pathlib import Path
 from urllib.parse import quote, quote_plus, urlsplit
@@ -66,7 +65,6 @@ class WebRequest:
     parameters: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = None
     content_type: str = JSON
-    absent: bytes | None = None  # the answer that 404 stands for, None for a failure
 
     @classmethod
     def of_json(cls, path: str, parameters: Mapping[str, str], value: object) -> "WebRequest":
@@ -167,12 +165,11 @@ class WebClient:
                 )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             transient = isinstance(error, httpx.NetworkError | httpx.TimeoutException)
-            raise NoAnswer(self.line(_why(error)), 0.0 if transient else inf) from None
+            said = str(error) or type(error).__name__
+            raise NoAnswer(self.line(f"no usable response: {said}"), 0.0 if transient else inf) from None
         status = response.status_code
         if response.is_success:
             return response.content
-        if status == HTTPStatus.NOT_FOUND and request.absent is not None:
-            return request.absent
         if response.is_redirect:
             raise NoAnswer(f"it redirects elsewhere ({status}), which is not followed")
         content = response.content[:10_000]
@@ -193,16 +190,3 @@ class WebClient:
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
-
-
-def _why(error: Exception) -> str:
-    said = str(error) or type(error).__name__
-    match error:
-        case httpx.ReadTimeout():
-            return f"it {said}"
-        case httpx.TimeoutException():
-            return "it cannot be reached in time"
-        case httpx.DecodingError() | httpx.RemoteProtocolError():
-            return f"it breaks off: {said}"
-        case _:
-            return f"it cannot be reached: {said}"

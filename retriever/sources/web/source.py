@@ -6,23 +6,22 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from base.net.user_agent import user_agent
-from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Paper
 from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import And, Exact, Query, Range
 from retriever.queries.filters import Filters, satisfies
-from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
+from retriever.sources import LinkedPapers, LinkKind, Source, SourceAnswer, SourceFeatures
 from retriever.sources.settings import SourceSettings, WebSettings
 from retriever.sources.web.boolean import Syntax, write_query
 from retriever.sources.web.client import Call, NoAnswer, WebClient, WebRequest
 from retriever.sources.web.records import paper_of
 
 Result = TypeVar("Result")
-Direction = Literal["references", "citing"]
-Page = Sequence[SourcePaper | None]  # None for an unusable record
+Page = Sequence[Paper | None]  # None for an unusable record
 Linked = Mapping[str, Page]  # by id
 DOIS = 50  # per request: an address has room for about a hundred
 SENT_DOI = re.compile(r"10\.[^\s,|]{1,200}")  # commas and bars are syntax of filters
@@ -79,14 +78,14 @@ class WebSource(Source):
 
     A kind sets the class variables and defines `_read`, which raises NoAnswer for an answer without records,
     `_page_request` (a query, and at most `size` papers behind the first `start`, by relevance) and
-    `_id_request`; `dois` needs `_doi_request`, and `references` and `citing` need `_follow`.
+    `_id_request`; the feature `dois` needs `_doi_request`, and `references` needs `_follow`.
     """
 
     _read: Callable[[bytes], Page]
     _page_request: Callable[[AskedQuery, int, int], WebRequest]
     _id_request: Callable[[Sequence[str]], WebRequest]  # at most `batch` ids
     _doi_request: Callable[[Sequence[str]], WebRequest]  # at most `DOIS`
-    _follow: Callable[[Direction, Sequence[str], int, Call], Awaitable[Linked]]
+    _follow: Callable[[LinkKind, Sequence[str], int, Call], Awaitable[Linked]]
 
     service: str  # its common name
     features = SourceFeatures(private=False)
@@ -95,7 +94,6 @@ class WebSource(Source):
     identifiers: ClassVar[re.Pattern[str]]  # ids that do not match are never sent
     batch: ClassVar[int]  # records by id per request
     per_page: ClassVar[int]  # papers of a page
-    whole_pages: ClassVar[bool] = False  # whether all pages of a search have one size
     key_header: ClassVar[str] = ""  # the header with the key, if the service takes it there
 
     def __init__(
@@ -105,9 +103,9 @@ class WebSource(Source):
         self.name, self.settings = name, settings
         self.client = client or web_client(settings, self.key_header)
 
-    def _paper(self, record: Mapping[str, Any], score: Any = None) -> SourcePaper | None:
+    def _paper(self, record: Mapping[str, Any]) -> Paper | None:
         """Return a record with values of any kind as a paper of this source."""
-        return paper_of(self.name, self.identifiers, record, score=score)
+        return paper_of(self.name, self.identifiers, record)
 
     @contextmanager
     def _calling(self) -> Iterator[Call]:
@@ -147,7 +145,7 @@ class WebSource(Source):
             call.notes.append(f"{unusable} records could not be used")
         found = dict(zip(sent, map(_distinct, pages), strict=True))
         kept = {
-            each: [paper for paper in papers if satisfies(paper.paper, each.filters)]
+            each: [paper for paper in papers if satisfies(paper, each.filters)]
             for each, papers in found.items()
         }
         if unkept := sum(len(papers) - len(kept[each]) for each, papers in found.items()):
@@ -170,11 +168,11 @@ class WebSource(Source):
 
     async def _collect(self, asked: AskedQuery, k: int, call: Call) -> Page:
         """Return the records of a query's pages until there are k papers; a failure is one of the call."""
-        found: list[SourcePaper | None] = []
+        found: list[Paper | None] = []
         try:
             async for page in self._pages(asked, k, call):
                 found += page
-                if len({each.paper.id for each in found if each}) >= k or not page:
+                if len({each.id for each in found if each}) >= k or not page:
                     break
         except NoAnswer as failure:
             call.failures.append(str(failure))
@@ -184,20 +182,19 @@ class WebSource(Source):
         """Yield pages of papers, best first, until there are k or no more."""
         size = min(self.per_page, k)
         for start in range(0, k, size):
-            most = size if self.whole_pages else min(size, k - start)
-            found = await self.ask(self._page_request(asked, start, most), call, self._read)
+            found = await self.ask(self._page_request(asked, start, size), call, self._read)
             yield found
             if len(found) < size:
                 break
 
-    async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
+    async def papers(self, ids: Sequence[str]) -> dict[str, Paper]:
         """Return records by id; SourceFailed only if none were received."""
         with self._calling() as call:
             papers = await self._by_id(ids, call)
             call.require(papers)
         return papers
 
-    async def papers_by_doi(self, dois: Sequence[str]) -> dict[str, SourcePaper]:
+    async def papers_by_doi(self, dois: Sequence[str]) -> dict[str, Paper]:
         """Return records by DOI; SourceFailed only if none were received."""
         if not self.features.dois:
             return {}
@@ -205,35 +202,28 @@ class WebSource(Source):
         with self._calling() as call:
             papers = await self._fetch(self._doi_request, known, DOIS, call)
             call.require(papers)
-        return {paper.paper.doi: paper for paper in reversed(papers) if paper.paper.doi in known}
+        return {paper.doi: paper for paper in reversed(papers) if paper.doi in known}
 
-    async def _by_id(self, ids: Iterable[str], call: Call) -> dict[str, SourcePaper]:
+    async def _by_id(self, ids: Iterable[str], call: Call) -> dict[str, Paper]:
         """Return records by id; no ids of another form are sent."""
         known = self._known(ids)
         papers = await self._fetch(self._id_request, known, self.batch, call)
-        return {paper.paper.id: paper for paper in papers if paper.paper.id in known}
+        return {paper.id: paper for paper in papers if paper.id in known}
 
     async def _fetch(
         self, request: Callable[[Sequence[str]], WebRequest], names: Sequence[str], size: int, call: Call
-    ) -> list[SourcePaper]:
+    ) -> list[Paper]:
         batches = (names[start : start + size] for start in range(0, len(names), size))
         pages = await self.ask_all(map(request, batches), call)
         return [paper for page in pages for paper in page or () if paper]
 
-    async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return for each paper at most `limit` papers that it refers to."""
-        return await self._linked("references", ids, limit) if self.features.references else LinkedPapers()
-
-    async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return for each paper at most `limit` papers that refer to it."""
-        return await self._linked("citing", ids, limit) if self.features.citing else LinkedPapers()
-
-    async def _linked(self, direction: Direction, ids: Sequence[str], limit: int) -> LinkedPapers:
+    async def linked(self, kind: LinkKind, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return for each paper at most `limit` references, or citing papers."""
         known = self._known(ids)
-        if not known or limit < 1:
+        if not known or not self.features.references:
             return LinkedPapers()
         with self._calling() as call:
-            followed = await self._follow(direction, known, limit, call)
+            followed = await self._follow(kind, known, limit, call)
             papers = {each: tuple(filter(None, linked))[:limit] for each, linked in followed.items()}
             call.require(any(papers.values()))
         return LinkedPapers(papers, call.all_notes(len(known)), call.requests)
@@ -253,9 +243,7 @@ class WebSource(Source):
     async def follow_references(self, ids: Sequence[str], limit: int, call: Call) -> Linked:
         """Return the papers that the records of papers refer to, in two rounds for all papers."""
         citing = await self._by_id(ids, call)
-        return await self.follow_ids(
-            {each: paper.paper.references[:limit] for each, paper in citing.items()}, call
-        )
+        return await self.follow_ids({each: paper.references[:limit] for each, paper in citing.items()}, call)
 
     async def close(self) -> None:
         """Close connections."""
@@ -281,9 +269,9 @@ def web_client(settings: WebSettings, key_header: str) -> WebClient:
     )
 
 
-def _distinct(page: Page) -> list[SourcePaper]:
+def _distinct(page: Page) -> list[Paper]:
     """Return the first record of each paper."""
-    papers: dict[str, SourcePaper] = {}
+    papers: dict[str, Paper] = {}
     for each in filter(None, page):
-        papers.setdefault(each.paper.id, each)
+        papers.setdefault(each.id, each)
     return list(papers.values())

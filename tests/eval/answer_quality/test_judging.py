@@ -92,12 +92,12 @@ QUESTION = "How long did the aerogel delay thermal runaway?"
 REFERENCES = ["By 14 minutes.", "Fourteen minutes at 80 °C."]
 
 
-def judge(*replies, question=QUESTION):
+def judge(*replies):
     script = Scripted(replies)
 
     async def run():
         async with LanguageModel(settings(retries=0), transport=script.transport) as model:
-            return await judge_answer(question, REFERENCES, "It took 14 min.", model)
+            return await judge_answer(QUESTION, REFERENCES, "It took 14 min.", model)
 
     return asyncio.run(run()), script
 
@@ -108,11 +108,6 @@ def test_the_model_compares_the_answer_with_all_references():
     asked = script.bodies[0]["messages"][0]["content"]
     assert '<reference number="2">\nFourteen minutes at 80 °C.\n</reference>' in asked
     assert "<answer>\nIt took 14 min.\n</answer>" in asked
-
-
-def test_a_korean_question_is_judged_with_the_korean_rubric():
-    _, script = judge(says({"verdict": "incorrect"}), question="에어로젤은 열폭주를 얼마나 늦추는가?")
-    assert "채점" in script.bodies[0]["messages"][0]["content"]
 
 
 @pytest.mark.parametrize(
@@ -139,8 +134,7 @@ def judged(verdict, *precise):
 
 
 def test_the_parts_are_each_citation_and_the_others():
-    assert parts_of(()) == parts_of(A) == []
-    assert parts_of(AB) == [A, B]
+    assert parts_of(A) == []
     assert parts_of(("a", "b", "c")) == [A, B, ("c",), ("b", "c"), ("a", "c"), AB]
 
 
@@ -149,7 +143,6 @@ def test_the_parts_are_each_citation_and_the_others():
     [
         (A, {A: YES}, [True]),
         (A, {A: NO}, [False]),
-        (A, {A: "not checked"}, [False]),
         (AB, {AB: YES, A: YES, B: NO}, [True, False]),  # b is irrelevant: a supports without it
         (AB, {AB: YES, A: YES, B: YES}, [True, True]),
         (AB, {AB: YES, A: NO, B: NO}, [True, True]),  # only together they support

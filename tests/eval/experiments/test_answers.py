@@ -66,7 +66,7 @@ def test_topics_without_a_relevant_paper_are_asked_and_declined(run, tmp_path):
     assert (second["relevant"], second["rows"][QUOTED]["answered"]) == (0, False)
     assert second["rows"][QUOTED]["right"] is None
     cells = list(table_of(tmp_path / "made", "Likelihood of an answer")[QUOTED].values())
-    assert cells[1:] == [1, 0.25, 0.25, 0.5, 0]  # AURC: mean of 0 and 1/2
+    assert cells[1:] == [1, 0.25, 0.5, 0]  # AURC: mean of 0 and 1/2
     assert first["removed"]["likelihood"] < answer["likelihood"]
     row = table_of(tmp_path / "made", "Answered and declined")[f"{QUOTED}, relevant papers removed"]
     assert (row["topics with relevant papers"], row["topics without"]) == (1, 1)
@@ -161,7 +161,6 @@ def test_unusable_questions_and_ways_are_refused(ask, error, part, changed, argu
         ("qrels.txt", f"Q9 0 {PAPER} 2\n", (), "has a relevant judgement"),
         ("answers.jsonl", "{}\n", (), r"answers\.jsonl:1: "),
         ("topics.tsv", f"Q1\t{ENGLISH}\n", ("--models", "one"), "--models"),
-        ("topics.tsv", f"Q1\t{ENGLISH}\n", ("--model", "--models", "one,one"), "--models"),
     ],
 )
 def test_unusable_inputs_and_options_are_named(run, tmp_path, name, content, options, part):

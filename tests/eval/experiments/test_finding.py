@@ -87,7 +87,6 @@ def test_a_model_has_rows_of_its_agents_and_judges(records, model):
     assert len(record["rows"]) == 5
     judged = records("judging-papers", "--negatives", 0, "--model")["q"]
     assert judged["rows"]["model, brief"] == counts(1, 3, 1)
-    assert not any(judged.get("replaced", {}).values())
     assert record["orders"].keys() == {"by judgement", "re-ranked"}
 
 

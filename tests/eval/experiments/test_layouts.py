@@ -143,7 +143,7 @@ BEIR = {
     "queries.jsonl": [{"_id": "1", "text": "Who?"}, {"_id": "2", "text": "What?"}],
     "corpus.jsonl": [
         {"_id": "a", "title": "A", "text": "x", "metadata": {"year": 2020, "authors": ["Kim"]}},
-        {"_id": "b", "title": "", "text": "y", "metadata": {"url": "https://example.org/b", "year": "?"}},
+        {"_id": "b", "title": "", "text": "y", "metadata": {"url": "https://example.org/b"}},
     ],
     "qrels/test.tsv": "query-id\tcorpus-id\tscore\n1\ta\t2\n1\tb\t0\n1\tc\t1\n",
 }
@@ -171,8 +171,8 @@ def test_beirs_layout_has_graded_papers_and_a_corpus(imported):
                 ({"answer": [], "answer_arxiv_id": []}, r"test\.jsonl:2.*no relevant paper"),
                 ({"source_meta": {"published_time": "20241340"}}, r"test\.jsonl:2.*20241340"),
                 ({"source_meta": {"published_time": ["20230101"]}}, r"test\.jsonl:2.*is not a day"),
-                ({}, "a0 occurs a second time"),
-                ({"qid": "a b"}, "'a b' is not a query id"),
+                ({}, "'a0' is empty, occurs"),
+                ({"qid": "a b"}, "query id 'a b'"),
                 ({"qid": "x", "question": "\ud800"}, "not JSON"),
             )
         ),

@@ -1,7 +1,6 @@
 """MIRACL in full, on a small corpus in its layout, and errors of incomplete folders."""
 
 import gzip
-import hashlib
 import json
 
 import pytest
@@ -106,14 +105,11 @@ def test_keywords_of_a_language_model_are_searched_for(run, model, folder):
     assert main_of(folder)["nDCG@10, ko, paper"] == pytest.approx(MEANS["nDCG@10"], abs=5e-5)
 
 
-def test_the_files_are_found_in_the_order_of_their_numbers_with_a_digest(folder):
+def test_the_files_are_found_in_the_order_of_their_numbers(folder):
     files = find_files("ko", "dev", folder=str(folder))
     assert (files.topics, files.qrels) == (folder / TOPICS, folder / QRELS)
-    sums = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files.corpus]
-    lines = f"docs-0.jsonl.gz {sums[0]}\ndocs-1.jsonl.gz {sums[1]}\n"
-    assert files.digest() == hashlib.sha256(lines.encode()).hexdigest()
     for number in range(2, 11):
-        (folder / CORPUS / f"docs-{number}.jsonl.gz").write_bytes(passages(passage("", "", "")))
+        (folder / CORPUS / f"docs-{number}.jsonl.gz").write_bytes(b"")
     more = find_files("ko", "dev", folder=str(folder)).corpus
     assert [path.name for path in more][-2:] == ["docs-9.jsonl.gz", "docs-10.jsonl.gz"]
     (folder / TOPICS).unlink()

@@ -46,7 +46,7 @@ def test_an_interrupted_experiment_resumes_with_the_same_results(finished, tmp_p
     monkeypatch.setattr("eval.experiments.running.load_experiment", lambda _: changed)
     failure(RuntimeError, *SUCCESS, tmp_path)
     assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 1 + 9
-    assert "unfinished" in failure(InvalidCall, "diff", tmp_path, tmp_path)
+    assert "interrupted" in failure(InvalidCall, "diff", tmp_path, tmp_path)
     assert "call.k: 15 ≠ 3" in failure(InvalidCall, *SUCCESS, tmp_path, "-k", 3)
     assert call(*SUCCESS, tmp_path).exit_code == 0
     assert all(asked.count(query_id) == 1 for query_id in asked[:9])
@@ -90,7 +90,7 @@ def test_folders_with_other_files_or_results_are_left_alone(finished, tmp_path):
         assert {each.name: each.read_text() for each in folder.iterdir()} == {name: content}
         failure(InvalidCall, "diff", folder, finished)
     failure(OutputNotWritten, *SUCCESS, tmp_path / str(len("all my work")) / "thesis.txt" / "made")
-    assert "contains results of query-success" in failure(InvalidCall, "hops", *SUCCESS[1:], finished)
+    assert "contains manifest.json of query-success" in failure(InvalidCall, "hops", *SUCCESS[1:], finished)
     inside = ("query-success", finished / "topics.jsonl", QRELS, "--out", finished)
     assert "topics.jsonl is in" in failure(InvalidCall, *inside)
     given = (*SUCCESS, tmp_path / "new", "--strategies", SAMPLE / "strategies.jsonl", "--model")

@@ -1,5 +1,7 @@
 """Benchmarks with a few papers, written by hand."""
 
+from dataclasses import replace
+
 from eval.judging.benchmark import (
     Assessment,
     Benchmark,
@@ -7,7 +9,6 @@ from eval.judging.benchmark import (
     Judged,
     Question,
     Ranked,
-    Selection,
     create,
 )
 from indexer.corpora.papers import Paper
@@ -27,13 +28,12 @@ def append(folder, *records):
 
 def pooled_benchmark(folder, papers=4, queries=("Q1",)):
     """Make a benchmark whose pool has the papers P1, P2, … by the method `or`."""
-    create(folder, 7)
+    create(folder)
     append(folder, *(Question(query_id, f"rice {query_id}?", "seed", 1) for query_id in queries))
     append(folder, CallRecord(1, "pool", AT, {"index": "papers", "sources": [], "places": ["papers"]}, {}))
     records = [Paper(id=f"P{number}", title=f"Title {number} of rice") for number in range(1, papers + 1)]
-    ids = tuple(("papers", each.id) for each in records)
     found = tuple(("papers", each) for each in records)
-    append(folder, *(Ranked(query_id, "papers", "or", 50, ids, found, 1) for query_id in queries))
+    append(folder, *(Ranked(query_id, "papers", "or", 50, found, 1) for query_id in queries))
 
 
 def judge(folder, stage, scores, *, threshold=0.5, by="rules", model="", version=0, reranker="none"):
@@ -59,4 +59,4 @@ def grade(folder, assessor, grades):
 
 def decide(folder, query_id, *, kept):
     """Keep or drop a question."""
-    append(folder, Selection(query_id, kept, "kim", AT))
+    append(folder, replace(Benchmark(folder).questions[query_id], kept=kept, assessor="kim"))

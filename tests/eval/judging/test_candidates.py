@@ -10,20 +10,12 @@ OTHER = Paper(id="P2", title="Cracks in bells", abstract="We listen to bells.")
 COPY = RICE.model_copy(update={"id": "P9"})
 
 
-def ranked(place, method, *papers, depth=10, known=()):
-    return Ranked(
-        "Q1",
-        place,
-        method,
-        depth,
-        tuple((place, paper.id) for paper in papers),
-        tuple((place, paper) for paper in papers if paper not in known),
-        1,
-    )
+def ranked(place, method, *papers, depth=10):
+    return Ranked("Q1", place, method, depth, tuple((place, paper) for paper in papers), 1)
 
 
 def test_a_paper_of_two_methods_is_one_candidate_with_both_ranks():
-    rankings = [ranked("papers", "or", OTHER, RICE), ranked("papers", "shrag", RICE, known=(RICE,))]
+    rankings = [ranked("papers", "or", OTHER, RICE), ranked("papers", "shrag", RICE)]
     bells, rice = candidates_of(rankings, ["papers"])
     assert (bells.key, rice.key) == (("papers", "P2"), ("papers", "P1"))
     assert bells.found == (FoundAt("papers", "or", 1),)

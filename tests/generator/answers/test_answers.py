@@ -3,8 +3,8 @@
 import pytest
 
 from base.documents.formats import DOCUMENT_FORMATS
-from generator.answers.answer import Answer, Sentence, quoting_answer
-from generator.answers.cited_answer import CitedAnswer, CitedSentence, cited_document, with_citation
+from generator.answers.answer import Answer, Sentence, no_answer, quoting_answer
+from generator.answers.cited_answer import cited_document, with_citation
 
 CHECKED = Answer(
     title="Slowing thermal runaway",
@@ -64,26 +64,26 @@ RECORDS = [
     {"doc_id": "K", "title": "논물", "authors": ["강가은"], "year": 2020, "journal": "작물", "lang": "ko"},
     {"doc_id": "U", "title": "Uncited", "authors": ["Ada Kim"], "year": 2021, "lang": "en"},
 ]
-WRITTEN = CitedAnswer(
+WRITTEN = Answer(
     title="Methane and yield",
-    question="Does methane fall?",
     sentences=(
-        CitedSentence("Drying was studied.", "introduction", (), "not checked"),
-        CitedSentence("Methane fell by 37%.", "body", ("K",), "supported"),
-        CitedSentence("Yield fell by half.", "body", ("J", "K"), "unsupported"),
-        CitedSentence("Is it worth it?", "conclusion", ("J",), "supported"),
+        Sentence("Drying was studied.", "introduction", (), "not checked"),
+        Sentence("Methane fell by 37%.", "body", ("K",), "supported"),
+        Sentence("Yield fell by half.", "body", ("J", "K"), "unsupported"),
+        Sentence("Is it worth it?", "conclusion", ("J",), "supported"),
     ),
     language="en",
     written_by="tiny-writer",
+    abstained=False,
 )
 
 
-def text(answer, style):
-    return DOCUMENT_FORMATS["text"].encoded(cited_document(answer, RECORDS, style)).decode()
+def text(answer, style, question=""):
+    return DOCUMENT_FORMATS["text"].encoded(cited_document(answer, RECORDS, style, question)).decode()
 
 
 def test_an_answer_of_a_model_has_sections_citations_and_only_the_cited_papers():
-    assert text(WRITTEN, "apa").split("\n\n") == [
+    assert text(WRITTEN, "apa", "Does methane fall?").split("\n\n") == [
         "Methane and yield",
         "Does methane fall?",
         "Introduction",
@@ -99,8 +99,8 @@ def test_an_answer_of_a_model_has_sections_citations_and_only_the_cited_papers()
 
 
 def test_quoted_sentences_are_items_in_quotation_marks():
-    sentence = CitedSentence("메탄이 37% 줄었다.", "passages", ("K",), "quoted")
-    quoted = CitedAnswer("도움이 될 만한 구절", (sentence,), "ko", "extractive")
+    sentence = Sentence("메탄이 37% 줄었다.", "passages", ("K",), "quoted")
+    quoted = quoting_answer("ko", [sentence])
     assert text(quoted, "korean").split("\n\n")[1:4] == [
         "- “메탄이 37% 줄었다.” (강가은, 2020)",
         "참고 문헌",
@@ -109,11 +109,11 @@ def test_quoted_sentences_are_items_in_quotation_marks():
 
 
 def test_an_abstention_lists_the_nearest_papers():
-    none = CitedAnswer("No answer found", (), "en", "extractive", "The passages found do not answer this.")
+    none = no_answer("en", "extractive")
 
     assert text(none, "apa").split("\n\n") == [
-        "No answer found",
-        "The passages found do not answer this.",
+        "Probably no answer",
+        "The passages found probably do not answer this question.",
         "Nearest papers",
         "Jang, B. (2023). Drying. Paddy.\nKim, A. (2021). Uncited.\n강가은. (2020). 논물. 작물.\n",
     ]
@@ -129,6 +129,6 @@ def test_an_abstention_lists_the_nearest_papers():
     ],
 )
 def test_a_citation_precedes_the_period(sentence, written):
-    made = CitedSentence(sentence, "body", ("K",), "supported")
+    made = Sentence(sentence, "body", ("K",), "supported")
 
     assert with_citation(made, "(Kim, 2020)", "en") == written

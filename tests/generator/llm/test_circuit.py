@@ -75,9 +75,8 @@ def test_a_try_that_fails_opens_it_for_as_long_again():
         (0.1, 60, {}, (False, 1)),
         (1, 1, {}, (True, 1)),
         (30, 60, {"first_token_s": 0.1}, (True, 1)),
-        (-1, 60, {}, (False, 0)),
     ],
-    ids=["the rest of a stage", "a whole stage", "a limit of the request", "a stage that is over"],
+    ids=["the rest of a stage", "a whole stage", "a limit of the request"],
 )
 def test_a_silent_server_that_had_all_of_a_limit_opens_it(left_s, of_s, changed, expected):
     requests = []

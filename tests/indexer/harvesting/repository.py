@@ -220,9 +220,9 @@ class Pauses:
         self.seconds[seconds] += 1
 
 
-def settings_of(home, *, commit_every=20_000, **harvest_settings):
+def settings_of(home, **harvest_settings):
     given = {"delay_s": 0, "retries": 3} | harvest_settings
-    return IndexerSettings(home=home, workers=1, commit_every=commit_every, harvest=HarvestSettings(**given))
+    return IndexerSettings(home=home, workers=1, harvest=HarvestSettings(**given))
 
 
 def first_harvest(home, path, *, set_="", prefix="oai_dc", settings=None, progress=no_progress, **options):

@@ -216,12 +216,12 @@ def test_invalid_records_are_dead_letters(tmp_path):
 
 def test_an_interrupted_harvest_or_build_is_resumed_or_deleted(tmp_path):
     served, stages = filled(35), []
-    settings, own = settings_of(tmp_path, commit_every=10), IndexerSettings(home=tmp_path)
+    settings, own = settings_of(tmp_path), IndexerSettings(home=tmp_path)
     served.expired.add("10|||oai_dc")
 
     def interrupt(stage, done, total):
         stages.append(stage)
-        if stages.count("committing") == 2:
+        if stage == "merging":
             raise KeyboardInterrupt
 
     with repository(served) as path:

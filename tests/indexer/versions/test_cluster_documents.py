@@ -3,8 +3,11 @@
 import pytest
 
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
+from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import GAP, PackedTokens, PassageTokens
 from indexer.files.schema import StoredPassage
+from indexer.forward.building import packed_row
+from indexer.forward.lexicon import LexiconBuilder
 from indexer.versions.cluster.documents import from_document, line_of, to_document
 
 PASSAGE = StoredPassage(
@@ -43,6 +46,12 @@ def test_a_passage_comes_back_with_its_tokens(mode):
     analyze = make_analyzer("bilingual", mode).analyze
     tokens = PassageTokens.of(PASSAGE.title, PASSAGE.text, PASSAGE.title2, analyze)
 
-    read = from_document(to_document(PASSAGE, tokens, b"\x00\xff row", 7))
+    lexicon = LexiconBuilder()
+    row = packed_row(PASSAGE, AnalysedPassage(tokens, ()), lexicon)
 
-    assert (read, read.tokens, read.row) == (PASSAGE, tokens, b"\x00\xff row")
+    read = from_document(
+        to_document(PASSAGE, tokens, row, 7),
+        lambda numbers: [[GAP, *lexicon.terms][number] for number in numbers],
+    )
+
+    assert (read, read.tokens, read.row) == (PASSAGE, tokens, row)

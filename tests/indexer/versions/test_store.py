@@ -195,10 +195,8 @@ def test_a_manifest_holds_the_size_and_the_sum_of_each_file(store):
         (lambda folder: (folder / "number").write_text("2"), "number", "checksum"),
         (lambda folder: (folder / "number").write_text("12"), "number", "has 2 bytes"),
         (lambda folder: (folder / "number").unlink(), "number", "is missing"),
-        (lambda folder: (folder / "more").touch(), "more", ""),
-        (lambda folder: edit_text(folder / "manifest.json", lambda text: text + " "), "manifest.json", ""),
     ],
-    ids=["changed", "longer", "missing", "added", "manifest"],
+    ids=["changed", "longer", "missing"],
 )
 def test_verifying_finds_each_byte_that_differs_and_opening_what_the_build_wrote(store, spoil, name, told):
     publish(store)
@@ -208,9 +206,8 @@ def test_verifying_finds_each_byte_that_differs_and_opening_what_the_build_wrote
 
     (found,) = store.verify_files(1)
     assert found.startswith(f"{name} ")
-    if told:
-        with refusal(IndexDamaged, name, told, remedies=ANEW_OR_BACK):
-            store.check_files(manifest)
+    with refusal(IndexDamaged, name, told, remedies=ANEW_OR_BACK):
+        store.check_files(manifest)
 
 
 def test_large_files_are_read_when_every_byte_is_asked_for(store, monkeypatch):

@@ -90,13 +90,13 @@ def test_references_are_named_in_the_order_of_the_record(index):
 
 def test_a_source_that_is_an_index_follows_the_graph(index):
     source = IndexSource(NAME, index)
-    cited = asyncio.run(source.references(["NEW", "해마"], 10))
-    citing = asyncio.run(source.citing(["OLD"], 10))
+    cited = asyncio.run(source.linked("reference", ["NEW", "해마"], 10))
+    citing = asyncio.run(source.linked("citing", ["OLD"], 10))
 
-    assert {name: [each.paper.title for each in of] for name, of in cited.papers.items()} == {
+    assert {name: [each.title for each in of] for name, of in cited.papers.items()} == {
         "NEW": ["Counting from the air", "Sea ice and its floes"],
         "해마": [],
     }
-    assert [each.paper.id for each in citing.papers["OLD"]] == ["NEW", "SURVEY"]
+    assert [each.id for each in citing.papers["OLD"]] == ["NEW", "SURVEY"]
     assert max(cited.requests, citing.requests) <= 2
     assert asyncio.run(source.citation_counts(["OLD", "해마", "none"])) == {"OLD": 2, "해마": 0, "none": 0}

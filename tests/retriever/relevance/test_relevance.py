@@ -211,7 +211,7 @@ def test_several_sources_are_ranked_as_one_index(tmp_path):
             async with QuestionRanking(given[0], sources, models, given[1]) as ranking:
                 merged, notes = await ranking.papers(RECENT, {})
                 likely = await ranking.likelihoods(RECENT, list(merged.papers.values()))
-                return [paper_id for paper_id, _ in merged.found[0]], notes, likely
+                return list(merged.found[0]), notes, likely
 
     found, notes, likely = asyncio.run(rank())
     assert (found, list(notes)) == (["one:WHOLE", "two:PART"], [])

@@ -1,29 +1,29 @@
-"""A service of the tests: a real server that answers as it is told, and a source that asks it."""
+"""Services of the tests, which answer without a network, and sources that ask them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
+from itertools import count
 from typing import Any, TypeVar
+
+import httpx
 
 from retriever.queries.boolean import Or, Term
 from retriever.sources.web.source import WebSource
-from tests.http_server import Handler, serving
 from tests.retriever.sources.exchanges import CONTACT, EXCHANGES, Asked
 
 Result = TypeVar("Result")
+_transports: dict[str, httpx.MockTransport] = {}  # by address
+_numbers = count(1)
 
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer; `more` zeros are sent behind its body, and it waits so long before it begins."""
-
     body: bytes = b""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    more: int = 0
-    claimed: int | None = None  # bytes that it says it has
 
 
 Replier = Callable[[Asked], Reply]
@@ -31,34 +31,18 @@ Replier = Callable[[Asked], Reply]
 
 @contextmanager
 def service(reply: Replier) -> Iterator[tuple[str, list[Asked]]]:
+    """Yield the address of a service, and what it is asked."""
     asked: list[Asked] = []
 
-    class Service(Handler):
-        protocol_version = "HTTP/1.1"
+    def answer(request: httpx.Request) -> httpx.Response:
+        target = request.url.raw_path.decode()
+        asked.append(Asked(request.method, target, request.headers, request.content))
+        given = reply(asked[-1])
+        return httpx.Response(given.status, headers=dict(given.headers), content=given.body)
 
-        def get(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            asked.append(Asked(self.command, self.path, dict(self.headers), body))
-            answer = reply(asked[-1])
-            self.send_response(answer.status)
-            for name, value in answer.headers.items():
-                self.send_header(name, value)
-            length = len(answer.body) + answer.more if answer.claimed is None else answer.claimed
-            self.send_header("Content-Length", str(length))
-            self.send_header("Connection", "close")
-            self.end_headers()
-            self.close_connection = True
-            try:
-                self.wfile.write(answer.body)
-                for _ in range(answer.more // 1_000_000):
-                    self.wfile.write(b"0" * 1_000_000)
-            except OSError:  # the reader has heard enough
-                pass
-
-        post = get
-
-    with serving(Service) as address:
-        yield address, asked
+    address = f"http://service-{next(_numbers)}.localhost"
+    _transports[address] = httpx.MockTransport(answer)
+    yield address, asked
 
 
 def open_kind(kind: str, address: str, **settings: Any) -> WebSource:
@@ -75,6 +59,7 @@ def open_kind(kind: str, address: str, **settings: Any) -> WebSource:
         **settings,
     }
     source: WebSource = module.open_source(f"my-{kind}", module.Settings(**given))
+    source.client = replace(source.client, transport=_transports.get(address))
     return source
 
 

@@ -4,12 +4,11 @@ import pytest
 
 from indexer.analysis import make_analyzer
 from indexer.corpora.papers import Paper
-from indexer.forward.lexicon import LexiconBuilder
 from retriever.engines.term_statistics import TermStatistics
 from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Range, Term
 from retriever.queries.filters import Filters
 from retriever.sources import ANALYZER, DECOMPOUND
-from retriever.sources.pool import Found, Pool
+from retriever.sources.pool import Pool
 
 PAPERS = [
     {"id": "A", "title": "Knowledge graphs", "abstract": "A graph of knowledge.", "year": 2019, "lang": "en"},
@@ -40,8 +39,9 @@ STATISTICS = TermStatistics(1_000, dict.fromkeys(("knowledg", "graph", "cat", "d
 
 @pytest.fixture(scope="module")
 def pool():
-    papers, analyzer = map(Paper.model_validate, PAPERS), make_analyzer(ANALYZER, DECOMPOUND)
-    return Pool().with_passages(papers, analyzer, LexiconBuilder())
+    pool = Pool(make_analyzer(ANALYZER, DECOMPOUND))
+    pool.add(map(Paper.model_validate, PAPERS))
+    return pool
 
 
 def search(pool, query, found=None, k=10, **filters):
@@ -89,6 +89,6 @@ def test_filters_leave_papers_out(pool, filters, ids):
 
 
 def test_a_sent_query_keeps_the_order_of_the_sources(pool):
-    found = Found((("D", 9.0), ("B", 5.0), ("A", 1.0), ("GONE", 0.5)), 10)
+    found = ("D", "B", "A", "GONE")
     assert search(pool, GRAPH, found) == ["D", "B", "A"]
     assert search(pool, GRAPH, found, k=2, years=Range(2019, None)) == ["B", "A"]

@@ -1,7 +1,6 @@
 """What every source on the network does, whichever it is."""
 
 import re
-import time
 from typing import Any
 
 import pytest
@@ -10,9 +9,8 @@ from retriever.errors import SourceFailed
 from retriever.queries.boolean import And, Exact, Not, Or, Query, Range
 from retriever.queries.filters import Filters
 from retriever.sources import SourceAnswer
-from retriever.sources.web.client import RateLimit
 from retriever.sources.web.source import WebSource
-from tests.retriever.sources.exchanges import CONTACT, EXCHANGES, SECRET, TITLE, TITLE2, Asked
+from tests.retriever.sources.exchanges import CONTACT, EXCHANGES, SECRET, TITLE, TITLE2
 from tests.retriever.sources.services import Replier, Reply, any_of, ask, open_kind, service, well
 
 METHANE = any_of("methane", "paddy")
@@ -33,7 +31,7 @@ def search(source: WebSource, *queries: Query, k: int = 10, filters: Filters = E
 def test_papers_are_read_with_all_that_the_service_sends(kind: str) -> None:
     with service(well(kind)) as (address, asked):
         answer = search(open_kind(kind, address))
-    first, second = (found.paper for found in answer.found[0])
+    first, second = answer.found[0]
     assert (first.id, second.id) == EXCHANGES[kind].ids
     assert (first.title, second.title) == (TITLE, TITLE2)
     assert "methane;" in first.abstract
@@ -82,7 +80,7 @@ def test_filters_hold_whatever_the_service_sends(kind: str) -> None:
         kept = search(open_kind(kind, address), filters=YEARS).found[0]
         _, within, other, korean = search(open_kind(kind, address), *queries).found
         none = search(open_kind(kind, address), other_years, filters=YEARS).found[0]
-    assert [found.paper.year for found in kept] == ([] if kind == "wikipedia" else [2019])
+    assert [found.year for found in kept] == ([] if kind == "wikipedia" else [2019])
     assert within == kept
     assert other == none == korean == ()
 
@@ -93,7 +91,7 @@ def test_records_come_by_id_and_no_other_id_is_sent(kind: str) -> None:
     with service(well(kind)) as (address, asked):
         source = open_kind(kind, address)
         found = ask(source, lambda opened: opened.papers([first, second, "no|id", "&x=1", ""]))
-        assert found[first].paper.title == TITLE
+        assert found[first].title == TITLE
     assert set(found) == {first, second}
     assert "no|id" not in str([each.parameters for each in asked])
 
@@ -104,12 +102,12 @@ def test_references_are_followed_where_the_features_say_so(kind: str) -> None:
     with service(well(kind)) as (address, asked):
         source = open_kind(kind, address)
         known = source.features
-        forward = ask(source, lambda opened: opened.references([first, "no id"], 1))
-        backward = ask(open_kind(kind, address), lambda opened: opened.citing([first, "no id"], 1))
+        forward = ask(source, lambda opened: opened.linked("reference", [first, "no id"], 1))
+        backward = ask(open_kind(kind, address), lambda opened: opened.linked("citing", [first, "no id"], 1))
     assert not known.private
-    assert known.references == known.citing == (kind in {"openalex", "semantic_scholar", "pubmed"})
-    for linked, follows in ((forward, known.references), (backward, known.citing)):
-        assert set(linked.papers) == ({first} if follows else set())
+    assert known.references == (kind in {"openalex", "semantic_scholar", "pubmed"})
+    for linked in (forward, backward):
+        assert set(linked.papers) == ({first} if known.references else set())
         assert all(len(papers) == 1 for papers in linked.papers.values())
     assert forward.requests + backward.requests == len(asked)
 
@@ -121,7 +119,7 @@ def test_papers_come_by_doi_where_the_features_say_so_and_no_other_doi_is_sent(k
         source = open_kind(kind, address)
         found = ask(source, lambda opened: opened.papers_by_doi(dois))
     assert source.features.dois == (kind in {"openalex", "semantic_scholar"})
-    titles = {doi: paper.paper.title for doi, paper in found.items()}
+    titles = {doi: paper.title for doi, paper in found.items()}
     assert titles == ({"10.5555/paddy.1": TITLE} if source.features.dois else {})
     assert len(asked) == source.features.dois
     assert "a,b" not in str([each.target + str(each.body) for each in asked])
@@ -151,8 +149,7 @@ FAULTS: dict[str, tuple[Replier, str]] = {
     "deep JSON": (reply_of(b'{"a":' + b"[" * 100_000), NO_ANSWER),
     "entity bomb": (reply_of(f"<!DOCTYPE a [{ENTITIES}]><MetaData>&b;</MetaData>".encode()), NO_ANSWER),
     "other XML": (reply_of(b"<rss><item/></rss>"), NO_ANSWER),
-    "cut connection": (reply_of(b"{", claimed=5_000), "it breaks off"),
-    "endless": (reply_of(b"[", more=100_000_000), "it sends more than 16,000,000 bytes"),
+    "huge": (reply_of(b"[" * 16_000_001), "it sends more than 16,000,000 bytes"),
     "redirect": (reply_of(status=302, headers={"Location": "http://x.example/"}), "redirects elsewhere"),
     "packed": (reply_of(b"x", headers={"Content-Encoding": "gzip"}), "compressed"),
     "busy for an hour": (reply_of(b"{}", 429, headers={"Retry-After": "3600"}), "it answers 429"),
@@ -170,25 +167,17 @@ def test_what_is_no_answer_of_the_service_is_a_failure(kind: str, fault: str) ->
     assert re.search(said, failure_of(kind, reply, retries=5 if fault == "busy for an hour" else 0))
 
 
-@pytest.mark.parametrize(("status", "headers", "pause_s"), [(429, {"Retry-After": "1"}, 1), (503, {}, 0.4)])
-def test_a_busy_service_is_asked_again_when_it_says(
-    status: int, headers: dict[str, str], pause_s: float
-) -> None:
-    times: list[float] = []
-
-    def busy_once(asked: Asked) -> Reply:
-        times.append(time.monotonic())
-        return well("pubmed")(asked) if len(times) > 1 else Reply(b"{}", status, headers)
-
-    with service(busy_once) as (address, asked):
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_service_is_asked_again(status: int) -> None:
+    replies = iter([Reply(b"{}", status)])
+    with service(lambda asked: next(replies, well("pubmed")(asked))) as (address, asked):
         answer = search(open_kind("pubmed", address, retries=1))
     assert len(answer.found[0]) == 2
-    assert answer.requests == len(asked)
-    assert times[1] - times[0] >= pause_s
+    assert answer.requests == len(asked) == 3
 
 
 def test_a_missing_service_is_a_failure() -> None:
-    with pytest.raises(SourceFailed, match=r"source 'my-openalex' .*it cannot be reached"):
+    with pytest.raises(SourceFailed, match=r"source 'my-openalex' .*no usable response"):
         search(open_kind("openalex", "http://127.0.0.1:1"))
 
 
@@ -200,14 +189,3 @@ def test_keys_stand_in_no_message_and_no_log(kind: str, caplog: pytest.LogCaptur
     assert "it answers 403: no such key ***" in told
     assert SECRET not in told + caplog.text
     assert "methane" not in caplog.text
-
-
-def test_a_rate_limit_gives_turns_and_pauses_for_all() -> None:
-    limit = RateLimit(per_second=0.001)
-    assert limit.take() == 0
-    assert 900 < limit.take(longest=1) <= 1_000  # too long to wait: no turn is taken
-    assert 900 < limit.take() <= 1_000
-    assert 1_900 < limit.take() <= 2_000
-    fast = RateLimit(per_second=1)
-    fast.pause(1_000)
-    assert 900 < fast.take() <= 1_001

@@ -11,9 +11,8 @@ from starlette.requests import Request
 from server.access.callers import Caller, Visit
 from server.access.keys import KeyLimits
 from server.errors import QuotaUsed, Stopping, TooBusy, TooManyOpen, TooSlow
+from server.limits.counting import DAY_S, PRUNED_FROM, Buckets, DailyUse, Rate, Slots
 from server.limits.gate import Gate
-from server.limits.rates import DAY_S, PRUNED_FROM, Buckets, DailyUse, Rate
-from server.limits.work_queue import WorkQueue
 from server.settings import ServerSettings
 from tests.virtual_clock import run
 
@@ -86,21 +85,21 @@ def test_work_and_what_waits_for_it_end_when_the_reader_leaves_or_the_server_sto
         if stops:
             stopping.set()
         await asyncio.wait(calls[:1])
-        ended = asyncio.get_running_loop().time(), gate.queues["search"].running
+        ended = asyncio.get_running_loop().time(), gate.slots["search"].running
         return await asyncio.gather(*calls, return_exceptions=True), ended
 
     found, (time, running) = run(main())
     assert [type(each) for each in found] == [error] * 2
     assert time == max(2, ended_s)
     assert running == (error is TooSlow)
-    assert gate.queues["search"].running == gate.queues["search"].waiting == 0
+    assert gate.slots["search"].running == gate.slots["search"].waiting == 0
 
 
 class Work:
     """Pieces of work of a test, each running until its event is set."""
 
     def __init__(self, slots, most_waiting):
-        self.queue = WorkQueue("search", slots, most_waiting)
+        self.queue = Slots("search", slots, most_waiting)
         self.order = []  # of the callers
         self.begun = []
         self.leaves = None  # a task that is cancelled when a piece ends, before the next one runs
@@ -163,24 +162,6 @@ def test_some_calls_run_some_wait_and_the_rest_is_refused(slots, callers, counts
             assert isinstance(last.exception(), TooBusy)
         await work.end()
         assert "".join(work.order) == order
-        assert work.counts == (0, 0)
-
-    asyncio.run(main())
-
-
-def test_a_slot_is_lent_while_its_work_waits_for_another_machine():
-    async def main():
-        work = Work(1, 4)
-        first, second, _ = await work.begin(*"abc")
-        with work.queue.lent("a"):
-            await settle()
-            assert work.order == ["a", "b"]
-        assert work.counts == (2, 1)
-        await work.end(first)
-        assert work.order == ["a", "b"]
-        await work.end(second)
-        assert work.order == ["a", "b", "c"]
-        await work.end()
         assert work.counts == (0, 0)
 
     asyncio.run(main())

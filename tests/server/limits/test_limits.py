@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from server.access.keys import KeyLimits
-from server.limits.rates import DAY_S
+from server.limits.counting import DAY_S
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.server.running import TOOL_CALLS, add_key, application, message, tool_call
 

@@ -70,7 +70,7 @@ def environment_of(settings: IndexerSettings) -> dict[str, str]:
         for name, value in settings.elasticsearch
         if value is not None
     }
-    own = {name: getattr(settings, name) for name in ("home", "engine", "workers", "commit_every")}
+    own = {name: getattr(settings, name) for name in ("home", "engine", "workers")}
     return {f"SHRAG_{name.upper()}": str(value) for name, value in own.items()} | {
         f"SHRAG_ELASTICSEARCH__{name.upper()}": str(value) for name, value in cluster.items()
     }
@@ -93,7 +93,7 @@ def build(
 def documents(settings: IndexerSettings, name: str = NAME) -> list[dict[str, Any]]:
     """Return all documents of the version that answers, by record and passage."""
     with open_store(settings, name) as store, client_of(settings.elasticsearch) as client:
-        index = store.address(store.manifest()).index
+        index = store.address(store.manifest())
         order = [{"sequence": "asc"}, {"passage_id": "asc"}]
         found = client.search(index=index, size=10_000, sort=order)
     return [hit["_source"] for hit in found["hits"]["hits"]]

@@ -54,16 +54,12 @@ def there(settings) -> list[str]:
     prefix = settings.elasticsearch.prefix
     with client_of(settings.elasticsearch) as client:
         found = client.indices.get(index=f"{prefix}*", expand_wildcards="all")
-    return sorted(index.removeprefix(prefix) for index in found)
+    return sorted(index.removeprefix(f"{prefix}-") for index in found)
 
 
-def files(settings) -> set[str]:
-    """Name the documents beside the versions: pieces of companion files, and claims."""
-    prefix = settings.elasticsearch.prefix
-    with client_of(settings.elasticsearch) as client:
-        client.indices.refresh(index=f"{prefix}.files")
-        hits = client.search(index=f"{prefix}.files", size=1_000, source=False)["hits"]["hits"]
-    return {hit["_id"].removeprefix(prefix) for hit in hits}
+def versions_of(name, *numbers) -> list[str]:
+    """Name the indices of some versions."""
+    return [f"{name}@{number:06}{files}" for number in numbers for files in ("", ".files")]
 
 
 def test_records_are_indexed_replaced_added_removed_and_deleted(settings, tmp_path):
@@ -74,8 +70,7 @@ def test_records_are_indexed_replaced_added_removed_and_deleted(settings, tmp_pa
     )
     assert ids(settings)[:4] == ["P00000", "P00000@en", "P00001", "P00002"]
     assert [document["sequence"] for document in documents(settings)][:4] == [0, 0, 1, 2]
-    kept = {"citations.sqlite", "glossary.sqlite", "lexicon.bin", "summary.npz"}
-    assert files(settings) == {f"-papers@000001/{name}/0" for name in kept}
+    assert there(settings) == versions_of("papers", 1)
 
     same = build(settings, corpus(tmp_path, some(0, 20), "same"))
     assert (same.is_published, same.manifest.counts["unchanged"]) == (False, 20)
@@ -102,8 +97,7 @@ def test_records_are_indexed_replaced_added_removed_and_deleted(settings, tmp_pa
         store.delete()
     assert index_names(settings) == ["other"]
     assert not (settings.home / NAME).exists()
-    assert there(settings) == ["-other@000001", ".files"]
-    assert {name[:13] for name in files(settings)} == {"-other@000001"}
+    assert there(settings) == versions_of("other", 1)
     with pytest.raises(UnknownIndex, match="no index 'papers'"):
         open_index(settings, NAME)
 
@@ -139,8 +133,7 @@ def test_the_last_versions_are_kept_with_their_files(make, tmp_path):
     for last in (3, 4, 5):
         build(settings, corpus(tmp_path, some(0, last)), rebuild=True)
 
-    assert there(settings) == ["-papers@000002", "-papers@000003", ".files"]
-    assert {name[:14] for name in files(settings)} == {"-papers@000002", "-papers@000003"}
+    assert there(settings) == versions_of("papers", 2, 3)
 
 
 def test_names_may_be_long_or_differ_in_capitals_only(settings, tmp_path):
@@ -159,14 +152,13 @@ def test_names_may_be_long_or_differ_in_capitals_only(settings, tmp_path):
 
 def test_verifying_compares_the_passages_and_the_files_beside_them(settings, tmp_path):
     build(settings, corpus(tmp_path, some(0, 12)))
-    prefix = settings.elasticsearch.prefix
-    index = f"{prefix}-papers@000001"
+    index = f"{settings.elasticsearch.prefix}-papers@000001"
     with open_store(settings, NAME) as store, client_of(settings.elasticsearch) as client:
         assert store.verify_files(1) == []
         client.indices.put_settings(index=index, settings={"index.blocks.write": None})
         client.delete(index=index, id="P00003", refresh=True)
-        client.delete(index=f"{prefix}.files", id=f"{index}/glossary.sqlite/0")
-        client.update(index=f"{prefix}.files", id=f"{index}/lexicon.bin/0", doc={"data": "YQ=="})
+        client.delete(index=f"{index}.files", id="glossary.sqlite/0")
+        client.update(index=f"{index}.files", id="lexicon.bin/0", doc={"data": "YQ=="})
 
         faults = store.verify_files(1)
     assert [fault.partition(": ")[0] for fault in faults] == [index, "glossary.sqlite", "lexicon.bin"]
@@ -203,7 +195,7 @@ def test_an_index_that_others_made_under_such_a_name_is_not_ours(settings, tmp_p
     assert index_names(settings) == [NAME]
     with open_store(settings, NAME) as store:
         store.delete()
-    assert there(settings) == ["-papers@000009", "-theirs@notes", ".files"]
+    assert there(settings) == ["papers@000009", "theirs@notes"]
 
 
 # Two machines
@@ -240,65 +232,37 @@ def test_a_second_machine_searches_with_copies_of_the_files(make, tmp_path):
     assert kept == {"000004"}
 
 
-def test_a_second_machine_is_refused_with_host_process_and_time(make, tmp_path):
+def test_a_second_machine_is_refused_until_the_first_has_ended_or_its_index_is_removed(make, tmp_path):
     first, second = make("first"), make("second")
     build(first, corpus(tmp_path, some(0, 3)))
-    with open_store(first, NAME) as store, store.writing():
-        for attempt in (lambda other: other.delete(), lambda other: other.rollback()):
-            with open_store(second, NAME) as other, pytest.raises(IndexBusy) as told:
-                attempt(other)
-        build(second, corpus(tmp_path, some(0, 2)), "beside")  # other names are free
+    path = corpus(tmp_path, some(0, 30))
+    with pytest.raises(BrokenOff):
+        build(first, path, progress=break_off("indexing", 10), rebuild=True)
+
+    for attempt in ("delete", "rollback"):
+        with open_store(second, NAME) as store, pytest.raises(IndexBusy):
+            getattr(store, attempt)()
+    build(second, corpus(tmp_path, some(0, 2), "beside"), "beside")  # other names are free
+    with pytest.raises(IndexBusy) as told:
+        build(second, path)
     today = datetime.now(UTC).date().isoformat()
     assert re.search(rf"process {os.getpid()} on \S+, since {today}T", str(told.value))
     assert versions(second) == (1, [1])
-    build(second, corpus(tmp_path, some(0, 4)), rebuild=True)
-    assert versions(first) == (2, [1, 2])
-
-
-def test_the_claim_of_a_killed_process_is_taken_over_at_home_and_removed_as_the_error_says(make, tmp_path):
-    first, second = make("first"), make("second")
-    path = corpus(tmp_path, some(0, 30))
-    with pytest.MonkeyPatch.context() as killed:
-        killed.setattr("elasticsearch.Elasticsearch.delete", lambda *_, **__: None)
-        with pytest.raises(BrokenOff):
-            build(first, path, progress=break_off("indexing", 10))
-    with pytest.raises(IndexBusy) as told:
-        build(second, path)
-    assert build(first, path).manifest.papers == 30
-    with client_of(first.elasticsearch) as client:  # the claim of a machine that is lost
-        claim = {"holder": "lost", "host": "gone.example", "pid": 1, "since": "2026-01-01T00:00:00+00:00"}
-        files = f"{first.elasticsearch.prefix}.files"
-        client.index(index=files, id=f"{first.elasticsearch.prefix}-papers", document={"claim": claim})
-        with pytest.raises(IndexBusy, match=r"process 1 on gone.example, since 2026-01-01"):
-            build(second, path, rebuild=True)
+    with client_of(first.elasticsearch) as client:
         [request] = re.findall(r"DELETE http://[^/]+(/\S+)\)", str(told.value))
         client.perform_request("DELETE", request)
     assert build(second, path, rebuild=True).manifest.version == 2
-
-
-def test_who_lost_its_claim_does_not_publish(make, tmp_path):
-    first, second = make("first"), make("second")
-    prefix = first.elasticsearch.prefix
-    build(first, corpus(tmp_path, some(0, 3)))
-
-    def take_over(stage, done, total):
-        if stage == "publishing":
-            with client_of(first.elasticsearch) as client:
-                client.delete(index=f"{prefix}.files", id=f"{prefix}-papers")
-
-    with pytest.raises(IndexBusy, match=r"was removed.*repeat the command"):
-        build(second, corpus(tmp_path, some(0, 9)), rebuild=True, progress=take_over)
-    assert versions(first) == (1, [1])
-    assert build(second, corpus(tmp_path, some(0, 9)), rebuild=True).manifest.version == 2
+    assert build(first, corpus(tmp_path, some(0, 4)), rebuild=True).manifest.version == 3
+    assert versions(first) == versions(second) == (3, [1, 2, 3])
 
 
 # Builds that are broken off
 
 
-# Before the first commit, before and after all is there but the pointer.
+# While it is written, before all is there, and when all is there but the pointer.
 @pytest.mark.parametrize(("stage", "after"), [("indexing", 10), ("publishing", 0), ("pointing", 0)])
 def test_a_build_that_is_broken_off_goes_on_and_ends_as_an_undisturbed_one(make, tmp_path, stage, after):
-    settings = make(commit_every=100)
+    settings = make()
     path = corpus(tmp_path, [*some(0, 60), '{"id": "no end', *some(61, 200)])
     with pytest.MonkeyPatch.context() as broken:
         if stage == "pointing":

@@ -1,4 +1,4 @@
-"""The vLLM of a test run, on a tiny random model.
+"""The vLLM of a nightly test run, on a tiny random model.
 
 Where the machine lacks what they need the tests are skipped, or failed if `SHRAG_REQUIRE_SERVICES=1`.
 """
@@ -21,11 +21,13 @@ GIVEN = os.environ.get("SHRAG_TEST_VLLM_URL", "").rstrip("/")
 START = pytest.mark.timeout(START_SECONDS + 300)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each test of this folder the time of a start."""
+    """Give each test of this folder the time of a start, and leave it for the night."""
     for item in items:
         if item.path.parent == Path(__file__).parent:
             item.add_marker(START)
+            item.add_marker(pytest.mark.nightly)
 
 
 @pytest.fixture(scope="session")

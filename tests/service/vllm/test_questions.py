@@ -21,7 +21,7 @@ RUNNING = "vllm:num_requests_running"
 STREAM = {"Accept": "text/event-stream"}
 FINISHED = "vllm:request_success_total"
 WAIT_S = 240  # for a tiny model on a loaded machine
-SUBJECTS = ["reachable", "version", "model", "context", "JSON schema"]
+SUBJECTS = ["reachable", "model", "context", "JSON schema"]
 CHECKS = {"supported", "unsupported", "not checked"}
 
 
@@ -110,5 +110,4 @@ def test_a_server_that_runs_is_well(vllm: Running, tmp_path):
     code, found = doctor(tmp_path, **at(vllm))
 
     assert (code, statuses("language model", found)) == (0, dict.fromkeys(SUBJECTS, "ok"))
-    assert found["language model", "version"]["found"].startswith("vLLM 0.32")
     assert found["language model", "context"]["found"] == f"{CONTEXT:,} tokens"

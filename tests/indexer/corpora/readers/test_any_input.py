@@ -76,7 +76,6 @@ class Endless:
     ("format_", "name", "start", "block", "end", "ids"),
     [
         ("jsonl", "a.jsonl", b'{"id": "', b"", b'"}\n{"id": "b"}\n', ["b"]),
-        ("jsonl", "a.json", b'[{"id": "b"}, {"id": "', b"", b"", ["b"]),
         ("ris", "a", b"TY  - JOUR\n", b"\nAB  - ", b"\nER  - \nTY  - JOUR\nID  - b\nER  - \n", ["a/b"]),
         ("bibtex", "a", b"@misc{a, abstract = {", b"\n", b"}}\n@misc{b}", ["a/b"]),
         *(

@@ -1,11 +1,14 @@
-"""Rates and daily counts of callers, in the memory of a process."""
+"""What the gate counts, in the memory of a process: slots for work, rates, and calls per day."""
 
+import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from server.errors import TooOften
+from server.errors import TooBusy, TooOften
+from server.monitoring import metrics
 
 DAY_S = 86_400
 PRUNED_FROM = 10_000  # buckets
@@ -103,3 +106,64 @@ class DailyUse:
     def ends_in_s(self) -> float:
         """Return the seconds until midnight."""
         return DAY_S - self._clock() % DAY_S
+
+
+class Slots:
+    """Slots for one kind of work, and a bounded queue for them, for one event loop.
+
+    A caller has at most half of the slots and half of the queue, so nobody can keep the others out.
+    """
+
+    def __init__(self, work: str, number: int, most_waiting: int) -> None:
+        """`work`: the label in the metrics."""
+        self.number, self.running = number, 0
+        self._work, self._most_waiting = work, most_waiting
+        self._free = asyncio.Semaphore(number)
+        self._of_caller: dict[str, asyncio.Semaphore] = {}
+        self._calls: Counter[str] = Counter()  # running and waiting
+
+    @property
+    def waiting(self) -> int:
+        """Number of waiting calls."""
+        return self._calls.total() - self.running
+
+    def check(self, caller: str) -> None:
+        """Raise TooBusy if a call of this caller can neither run nor wait."""
+        own = _half(self.number) + _half(self._most_waiting)
+        if self._calls[caller] < own and self._calls.total() < self.number + self._most_waiting:
+            return
+        metrics.REFUSED.labels(self._work, "queue").inc()
+        raise TooBusy("the server is busy; try again in a moment", retry_after_s=1)
+
+    @asynccontextmanager
+    async def slot(self, caller: str) -> AsyncIterator[None]:
+        """Wait for a slot, and hold it. A caller who leaves in the meantime leaves the queue.
+
+        Raises:
+            TooBusy: too many calls are waiting.
+        """
+        self.check(caller)
+        self._calls[caller] += 1
+        own = self._of_caller.setdefault(caller, asyncio.Semaphore(_half(self.number)))
+        began = time.perf_counter()
+        try:
+            async with AsyncExitStack() as held:
+                with metrics.WAITING.labels(self._work).track_inprogress():
+                    await held.enter_async_context(own)
+                    await held.enter_async_context(self._free)
+                metrics.WAITED.labels(self._work).observe(time.perf_counter() - began)
+                with metrics.RUNNING.labels(self._work).track_inprogress():
+                    self.running += 1
+                    held.callback(self._end)
+                    yield
+        finally:
+            self._calls[caller] -= 1
+            if not self._calls[caller]:
+                del self._calls[caller], self._of_caller[caller]
+
+    def _end(self) -> None:
+        self.running -= 1
+
+
+def _half(number: int) -> int:
+    return (number + 1) // 2
