@@ -15,18 +15,13 @@ def open_regular(path: Path, *, pipes: bool = False) -> BufferedReader:
 
     With `pipes`, pipes are allowed too. Opening one waits for its writer, and the caller bounds the reading.
     """
-    return os.fdopen(open_descriptor(path, pipes=pipes), "rb")
-
-
-def open_descriptor(path: Path, *, pipes: bool = False) -> int:
-    """Open like `open_regular`, and return the descriptor."""
     if "\0" in str(path):
         raise OSError(errno.EINVAL, "the path contains a NUL character", str(path))
     pipe = pipes and stat.S_ISFIFO(path.stat().st_mode)
     descriptor = os.open(path, os.O_RDONLY | (0 if pipe else os.O_NONBLOCK))
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode) or (pipe and stat.S_ISFIFO(mode)):
-        return descriptor
+        return os.fdopen(descriptor, "rb")
     os.close(descriptor)
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))

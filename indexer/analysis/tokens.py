@@ -6,8 +6,6 @@ from typing import Protocol, TypeAlias
 # (term, position, start, end): positions count from 0 and keep the gaps of dropped words; start and end are
 # code point offsets in the given text.
 Token: TypeAlias = tuple[str, int, int, int]
-# (part of speech, start, end) of a word in the given text.
-TaggedWord: TypeAlias = tuple[str, int, int]
 # A token with its part of speech (Sejong tags); empty if the analyzer has none.
 TaggedToken: TypeAlias = tuple[Token, str]
 
@@ -40,8 +38,4 @@ class Analyzer(Protocol):
 
     def tagged_tokens(self, text: str) -> list[TaggedToken]:
         """Return the tokens of `analyze` with their parts of speech."""
-        ...
-
-    def tagged_words(self, text: str) -> list[TaggedWord]:
-        """Return the words of `text` with their parts of speech (Sejong tags); none if there are no tags."""
         ...

@@ -2,7 +2,7 @@
 
 All parts of a summary add up, the evidence of terms up to a million of a kind. So an update reads the summary
 of its base, and adds and subtracts the changed passages. The file is a NumPy archive (.npz) of the columns of
-`Gathered`, the token counts by term number, the packed `Evidence`, and the analysed general glossary.
+`Gathered`, the token counts by term number, and the packed `Evidence`.
 """
 
 from collections.abc import Container, Iterable
@@ -19,7 +19,7 @@ from indexer.citation_graph.graph import write_citations
 from indexer.files.damage import map_damage_errors
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import TokenCounts, lexicon_bytes
-from indexer.glossary.given import GivenPairs, packed_pairs
+from indexer.glossary.given import GivenPairs
 from indexer.glossary.mined import Evidence, Mentions, find_mentions
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import write_glossary
@@ -44,14 +44,12 @@ class CorpusSummary:
         self._terms, self._tokens, self._added = Evidence(), TokenCounts(), Gathered()
         self._base: dict[str, np.ndarray] = {}
         self._removed: set[int] = set()
-        self._general = b""  # the general pairs, packed
         if base:
             with map_damage_errors(base), np.load(base) as archive:
                 self._base = dict(archive)
                 self._terms = Evidence.unpacked(self._base.pop("evidence").tobytes())
                 passages, tokens = self._base.pop("totals").tolist()
                 columns = self._base.pop("frequency"), self._base.pop("named")
-                self._general = self._base.pop("general").tobytes()
                 self._tokens = TokenCounts(passages, tokens, columns)
 
     def add(self, passage: StoredPassage, row: bytes, mentions: Mentions | None = None) -> None:
@@ -74,7 +72,7 @@ class CorpusSummary:
         """Write glossary, citation graph, lexicon and summary; return the manifest with all counts."""
         total, terms = writer.passage_count, writer.terms
         progress("glossary", 0, total)
-        own, general = given.pairs(*self._analysis, self._general)
+        own, general = given.pairs(*self._analysis)
         frequency, named = self._tokens.columns(len(terms))
         used = {term for term, count in zip(terms, frequency[1:].tolist(), strict=True) if count}
         useful = [pair for pair in general if _is_useful(pair, used)]
@@ -94,7 +92,6 @@ class CorpusSummary:
             "named": named.astype(np.int32),
             "totals": np.array([self._tokens.passages, self._tokens.tokens]),
             "evidence": np.frombuffer(self._terms.packed(), np.uint8),
-            "general": np.frombuffer(packed_pairs(general), np.uint8),
         }
         with (folder / SUMMARY).open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]  # its other keyword is allow_pickle

@@ -10,13 +10,11 @@ limits the lookup to one direction: > from the Korean term, < from the English t
 A # at the start of a line, or after white space, starts a comment.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
-from zlib import compress, crc32, decompress
 
 from base.errors import InvalidCall
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
@@ -30,7 +28,6 @@ from indexer.glossary.pairs import (
     korean_tokens,
     term_language,
     term_tokens,
-    with_targets,
 )
 
 GENERAL = Path(__file__).with_name("general.tsv")
@@ -55,37 +52,12 @@ class GivenPairs:
     general: bool = True
 
     def pairs(
-        self,
-        analyzer: str,
-        decompound: Decompound,
-        dictionary: UserDictionary | None,
-        packed: bytes = b"",
+        self, analyzer: str, decompound: Decompound, dictionary: UserDictionary | None
     ) -> tuple[list[Pair], list[Pair]]:
-        """Return the user's pairs and the general pairs in the analysis of an index.
-
-        `packed`: the general pairs as `packed_pairs` made them in the same analysis.
-        """
+        """Return the user's pairs and the general pairs in the analysis of an index."""
         chain = analyzer, decompound, dictionary
         own = list(_analysed(self.own, "user", make_analyzer(*chain))) if self.own else []
-        general = _unpacked(packed) or list(_general_pairs(*chain)) if self.general else []
-        return own, general
-
-
-def packed_pairs(pairs: Sequence[Pair]) -> bytes:
-    """Return general pairs for a file, with the checksum of the general glossary."""
-    rows = [(p.korean, p.english, p.korean_tokens, p.english_tokens, p.target) for p in pairs]
-    return compress(json.dumps([crc32(GENERAL.read_bytes()), rows], ensure_ascii=False).encode(), 1)
-
-
-def _unpacked(packed: bytes) -> list[Pair]:
-    """Return the pairs of `packed_pairs`; none if the general glossary has changed since."""
-    checksum, rows = json.loads(decompress(packed)) if packed else (None, [])
-    if checksum != crc32(GENERAL.read_bytes()):
-        return []
-    return [
-        Pair(korean, english, tuple(left), tuple(right), 0, ("general",), target)
-        for korean, english, left, right, target in rows
-    ]
+        return own, list(_general_pairs(*chain)) if self.general else []
 
 
 def read_glossary(path: Path) -> tuple[Entry, ...]:
@@ -130,19 +102,11 @@ def _entry(line: str) -> Entry:
 
 def _analysed(entries: Iterable[Entry], source: Source, analyzer: Analyzer) -> Iterator[Pair]:
     """Yield the pairs with tokens left on both sides after analysis."""
-    pairs = (
-        Pair(
-            korean,
-            english,
-            korean_tokens(korean, analyzer),
-            term_tokens(english, analyzer),
-            0,
-            (source,),
-            target,
-        )
-        for korean, english, target in entries
-    )
-    return with_targets(pair for pair in pairs if pair.has_tokens)
+    for korean, english, target in entries:
+        sides = korean_tokens(korean, analyzer), term_tokens(english, analyzer)
+        pair = Pair(korean, english, *sides, 0, (source,), target)
+        if pair.has_tokens:
+            yield pair
 
 
 @lru_cache(CACHED_ANALYSES)

@@ -23,7 +23,6 @@ from indexer.glossary.pairs import (
     Tokens,
     korean_tokens,
     term_language,
-    with_targets,
 )
 
 WORD = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ]{2,40}")
@@ -150,10 +149,7 @@ class Evidence:
             for sides, group in by_tokens.items()
             if (pair := _chosen(sides, {seen: self.pairs[seen] for seen in group})) and pair.has_tokens
         ]
-        return sorted(
-            with_targets(pairs),
-            key=lambda pair: (-pair.count, pair.korean, pair.english, pair.korean_tokens),
-        )
+        return sorted(pairs, key=lambda pair: (-pair.count, pair.korean, pair.english, pair.korean_tokens))
 
     def choose_abbreviations(self, analyzer: Analyzer) -> list[Abbreviation]:
         """Return the abbreviations with their most frequent long forms."""
@@ -174,7 +170,4 @@ def _chosen(sides: tuple[Tokens, Tokens], counts: dict[Sighting, int]) -> Pair |
         return None
     (korean, english), _ = commonest(written, 1)[0]
     sources = {"bracket" if kind == "unsure" else kind for kind in by_kind}
-    is_part = len(sides[1]) == 1 and len(english.replace("-", " ").split()) > 1  # lock of lock-in
-    return Pair(
-        korean, english, *sides, max(by_kind.values()), tuple(sorted(sources)), "en" if is_part else None
-    )
+    return Pair(korean, english, *sides, max(by_kind.values()), tuple(sorted(sources)))

@@ -1,8 +1,8 @@
 """Pairs of a glossary: a Korean and an English term, their tokens, and the directions of their lookup."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from indexer.analysis.normal_form import normal_form
@@ -14,7 +14,6 @@ Tokens = tuple[str, ...]
 
 LONGEST_TERM = 80
 LONGEST_TOKENS = 24
-SHORTEST_STEM = 2  # syllables of a term without its suffix
 FIRST_SYLLABLE, FINALS = 0xAC00, 28  # of Unicode's Hangul syllables; the finals of each initial and medial
 NOUN = "연구"  # a noun of one token
 
@@ -76,55 +75,20 @@ def term_tokens(term: str, analyzer: Analyzer) -> Tokens:
 def korean_tokens(term: str, analyzer: Analyzer) -> Tokens:
     """Return the tokens of a Korean term.
 
-    The term is analysed alone, as an object (비만을) and word by word, and the fewest complete tokens are
-    returned. If all analyses drop a part, the term itself is returned if it is a token after a noun (연구
-    이주).
+    The term is analysed alone, as an object (비만을), word by word and after a noun (연구 이주). The fewest
+    tokens that keep all letters are returned; if none do, those of the term alone.
     """
-    tokens = term_tokens(term, analyzer)
-    if not term or (len(tokens) == 1 and spell(tokens, term)):
-        return tokens
+    alone = term_tokens(term, analyzer)
+    if not term or (len(alone) == 1 and spell(alone, term)):
+        return alone
     ends_open = (ord(term[-1]) - FIRST_SYLLABLE) % FINALS == 0
     as_object = term_tokens(term + ("를" if ends_open else "을"), analyzer)
     by_word = tuple(token for word in term.split() for token in term_tokens(word, analyzer))
-    readings = (tokens, as_object, by_word) if spell(tokens, term) else (as_object,)
-    whole = [reading for reading in readings if spell(reading, term)]
-    if whole:
-        return min(whole, key=len)
     behind_noun = term_tokens(f"{NOUN} {term}", analyzer)[1:]
-    return behind_noun if behind_noun == (term,) else tokens
+    whole = [tokens for tokens in (alone, as_object, by_word, behind_noun) if spell(tokens, term)]
+    return min(whole, key=len, default=alone)
 
 
 def spell(tokens: Sequence[str], term: str) -> bool:
     """Check whether the tokens cover all letters and digits of a term."""
     return "".join(tokens) == "".join(filter(str.isalnum, normal_form(term, hanja=True).text.lower()))
-
-
-def with_targets(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Yield the pairs, split by direction if the only token is a part of a Korean term.
-
-    The token 혈압 of 고혈압 would match questions about blood pressure. Such a pair is looked up from English
-    by the token, and from Korean by the whole term. A term may lose a suffix (타당성) unless the token is the
-    term of another pair.
-    """
-    pairs = list(pairs)
-    whole = {
-        pair.korean_tokens[0]
-        for pair in pairs
-        if pair.korean_tokens == (pair.korean,) and pair.target != "ko"
-    }
-    for pair in pairs:
-        tokens = pair.korean_tokens
-        is_part = len(tokens) == 1 and not spell(tokens, pair.korean)
-        if not is_part or (_is_stem(tokens[0], pair.korean) and tokens[0] not in whole):
-            yield pair
-            continue
-        if pair.target != "en":
-            yield replace(pair, target="ko")
-        if pair.target != "ko" and " " not in pair.korean:
-            yield replace(pair, korean_tokens=(pair.korean,), target="en")
-
-
-def _is_stem(token: str, term: str) -> bool:
-    """Check whether a term is a token with a suffix or a nominal ending: 타당성, 돌봄 of 돌보."""
-    is_long_enough = len(token) >= SHORTEST_STEM
-    return is_long_enough and (token == term[:-1] or (len(token) == len(term) and token[:-1] == term[:-1]))

@@ -16,9 +16,6 @@ class Fixed:
     def tagged_tokens(self, text):
         return [(token, "") for token in self.tokens]
 
-    def tagged_words(self, text):
-        return []
-
 
 ONE, TWO, THREE = ("one", 0, 0, 3), ("two", 1, 4, 7), ("three", 2, 8, 13)
 

@@ -8,10 +8,14 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence, Set
 from functools import cache
+from typing import TYPE_CHECKING
 
-from indexer.analysis import Analyzer, make_analyzer
+from indexer.analysis.tokens import lowercase
 from indexer.corpora.full_text.layout import Line
 from indexer.corpora.full_text.pages import RAISED, Fragment
+
+if TYPE_CHECKING:
+    from indexer.analysis.korean import KoreanAnalyzer
 
 HANGUL = re.compile("[가-힣]")
 # A web address continues in the next line after these characters.
@@ -74,8 +78,10 @@ def _keeps_hyphen(head: str, tail: str, words: Set[str]) -> bool:
 
 
 @cache
-def _analyzer() -> Analyzer:
-    return make_analyzer("korean", "none")
+def _analyzer() -> "KoreanAnalyzer":
+    from indexer.analysis.korean import KoreanAnalyzer
+
+    return KoreanAnalyzer("korean", "none", None, lowercase)
 
 
 def _are_apart(text: str, following: str) -> bool:

@@ -187,18 +187,6 @@ def test_a_useless_answer_is_an_error_without_a_retry(answer, message):
     assert pauses == []
 
 
-def test_the_key_is_sent_and_never_shown():
-    server = Server(None, httpx.Response(401, text="no such key: geheim-7"))
-    encoder = opened(server, api_key="geheim-7\n", allow_plain_http=True)
-
-    with pytest.raises(EncoderUnusable) as caught:
-        encoder.encode_queries(["abc"])
-
-    assert server.requests[0][0].headers["authorization"] == "Bearer geheim-7"
-    assert "geheim" not in str(caught.value)
-    assert "geheim" not in repr(encoder._settings)
-
-
 def test_a_missing_server_is_named():
     with pytest.raises(EncoderUnusable, match=r"127.0.0.1:9.*SHRAG_ENCODER__BASE_URL"):
         open_encoder(EncoderSettings(provider="endpoint", base_url="http://127.0.0.1:9/v1"))
@@ -235,12 +223,3 @@ def test_the_cosine_of_int8_rows_is_that_of_the_integers():
     rows = np.array([[3, 4], [4, -3], [-3, -4], [0, 0]], np.int8)
 
     assert cosines(rows, np.array([3, 4], np.int8)).tolist() == [1.0, 0.0, -1.0, 0.0]
-
-
-@pytest.mark.parametrize("dimensions", [768, 4096])
-def test_sums_of_int8_products_do_not_depend_on_their_order(dimensions):
-    rows = np.full((1, dimensions), 127, np.int8)
-    rows[0, 0] = 1
-    vector = np.full(dimensions, 127, np.int8)
-
-    assert cosines(rows, vector).tolist() == cosines(rows[:, ::-1], vector).tolist()

@@ -57,11 +57,10 @@ def test_an_invalid_line_is_an_error_with_its_number(line, complaint):
         ("간호사 소진\tnurse burnout", ("간호", "사", "소진"), None),
         ("타당성\tvalidity", ("타당",), None),
         ("돌봄\tcare", ("돌보",), None),
-        ("고혈압\thypertension", ("혈압",), "ko"),  # 혈압 is blood pressure
-        ("수익률\trate of return\n수익\trevenue", ("수익",), "ko"),  # 수익 is another term
+        ("주석\ttin\t<", ("주석",), "ko"),
     ],
 )
-def test_a_term_is_analysed_as_the_index_is_and_not_looked_up_by_a_part(line, korean, target):
+def test_a_term_is_analysed_as_the_index_is(line, korean, target):
     pair = own_pairs(line)[0]
     assert (pair.korean_tokens, pair.target, pair.sources) == (korean, target, ("user",))
 

@@ -97,15 +97,6 @@ def test_variants_merge_by_tokens_and_show_the_most_frequent_form():
     ]
 
 
-def test_a_term_of_which_one_token_is_left_is_looked_up_from_the_other_side():
-    found = pairs(passage(keywords=["잠금 효과", "lock-in", "고혈압", "high blood pressure"]))
-    assert {(pair.korean_tokens, pair.english_tokens, pair.target) for pair in found} == {
-        (("혈압",), ("high", "blood", "pressur"), "ko"),
-        (("고혈압",), ("high", "blood", "pressur"), "en"),
-        (("잠그", "효과"), ("lock",), "en"),
-    }
-
-
 PIECES = st.sampled_from(
     [
         *"( ) （ 『 』 \" ' , : - + LLM graph the of A. 1990 지식 그래프를 의 한 漢字 é \u0301 😀".split(),

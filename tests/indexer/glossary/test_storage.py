@@ -6,11 +6,7 @@ from hypothesis import strategies as st
 
 from indexer.analysis import make_analyzer
 from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten
-from indexer.glossary.brackets import TRANSCRIBED
-from indexer.glossary.loanwords import (
-    consonant_similarity,
-    spelt_words,
-)
+from indexer.glossary.loanwords import spelt_words
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import Glossary, Match, write_glossary
 from tests.counted_reads import CountedReads
@@ -158,11 +154,3 @@ def test_a_loanword_is_found_with_the_token_of_the_index(spelt, korean, english)
 )
 def test_a_korean_noun_that_sounds_like_an_english_word_is_none(spelt, korean):
     assert spelt.loanword(korean) is None
-
-
-@pytest.mark.parametrize(
-    ("korean", "english", "alike"),
-    [("산살바도르", "San Salvador", True), ("고체 전해질", "solid electrolyte", False), ("", "", False)],
-)
-def test_the_consonants_of_a_transcribed_name_agree(korean, english, alike):
-    assert (consonant_similarity(korean, english) >= TRANSCRIBED) == alike
