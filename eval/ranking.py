@@ -23,7 +23,7 @@ from eval.runs import Ranking, Run, as_written
 from generator.calls import MOST_EVIDENCE
 from generator.errors import ModelAnswerInvalid
 from generator.finding.calls import FindRequest
-from generator.finding.finding import agent_prompts, find_in_sources
+from generator.finding.finding import find_in_sources
 from generator.llm import LanguageModel
 from generator.pipeline import AskRequest, Settings, answer_question
 from generator.settings import HopsMode, LanguageModelSettings
@@ -348,7 +348,11 @@ def find_kind(of: Places, settings: Settings, request: FindRequest, *, unit: Uni
             if ranking and found.notes
             else {},
             failures=tuple(part.error for part in found.step.walk() if part.failure),
-            prompts={name: [version] for name, version in agent_prompts(asked).items()} if model else {},
+            prompts={
+                part.model_call["prompt"]: [part.model_call["prompt_version"]]
+                for part in found.step.walk()
+                if part.model_call and "prompt" in part.model_call
+            },
         )
 
     asked = _without_question(request)

@@ -57,8 +57,6 @@ def describe_glossary(manifest: "Manifest") -> str:
 def describe_citations(manifest: "Manifest") -> str:
     """Describe the number of references, and of references to papers of the index."""
     counts = manifest.citations
-    if not counts:
-        return "none stored by the release that built the index; references are looked up by id"
     if not counts["references"]:
         return "no references"
     share = counts["matched"] / counts["references"]

@@ -2,25 +2,24 @@
 
 import shutil
 import zlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from base.errors import InvalidCall, RemediableError
 from base.progress import Progress, no_progress
 from indexer.building.plan import check_request
-from indexer.corpora.papers import Unit
 from indexer.corpora.readers.formats import read_metadata
 from indexer.corpora.readers.items import Item, dead_letter
 from indexer.corpora.readers.xml_records import paper_id
-from indexer.corpora.record_source import RecordSource
 from indexer.errors import EmptyCorpus, RepositoryFailed
 from indexer.harvesting.listing import HarvestOptions, Listing, ListReport
 from indexer.harvesting.mirror import ENDING, Mirror, harvest_lock, open_mirror, states_in
 from indexer.harvesting.protocol import EXAMPLE, Repository, RepositoryClient
-from indexer.ingest import IngestReport, IngestRequest, create_folder, discard_folder, index_records
+from indexer.ingest import IngestReport, IngestRequest, OtherRecords, index_records
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import HARVESTS, Manifest
 from indexer.versions.store.build_folder import BuildFolder
@@ -49,39 +48,14 @@ class HarvestReport:
         }
 
 
-class ChangedRecords(RecordSource):
-    """The papers of a mirror that changed after a generation, as a corpus for a build."""
-
-    unit: Unit = "paper"
-
-    def __init__(self, mirror: Mirror, since: int) -> None:
-        """Close the generation of the latest changes, so that `since` and `last` identify the content."""
-        self._mirror, self._since, self.last = mirror, since, mirror.close_generation()
-
-    @property
-    def files(self) -> list[str]:
-        """A name of the changes, which no file has."""
-        state = self._mirror.state
-        return [f"{state.repository.name} {state.mirror_id} {self._since}-{self.last}"]
-
-    @property
-    def format(self) -> str:
-        """The metadata format of the repository."""
-        return self._mirror.state.repository.metadata_prefix
-
-    @property
-    def formats(self) -> dict[str, int]:
-        """The metadata format, as that of one file."""
-        return {self.format: 1}
-
-    def __iter__(self) -> Generator[Item, None, None]:
-        """Yield papers and dead letters."""
-        host = self._mirror.state.repository.host
-        for identifier, packed, problem in self._mirror.changed(self._since):
-            if problem:
-                yield dead_letter(identifier, 0, problem)
-            else:
-                yield read_metadata(zlib.decompress(packed), identifier, host)
+def changed_items(mirror: Mirror, since: int) -> Iterator[Item]:
+    """Yield the papers of a mirror that changed after a generation, and dead letters."""
+    host = mirror.state.repository.host
+    for identifier, packed, problem in mirror.changed(since):
+        if problem:
+            yield dead_letter(identifier, 0, problem)
+        else:
+            yield read_metadata(zlib.decompress(packed), identifier, host)
 
 
 def harvest(
@@ -102,7 +76,11 @@ def harvest(
         ResourceError: the version cannot be published; the harvested records are kept.
     """
     options, failure = options or HarvestOptions(), None
-    folder = create_folder(request.name, settings).harvest
+    with open_store(settings, request.name) as store:
+        folder = store.local.harvest
+        if not store.local.path.exists():
+            with store.writing():
+                pass
     with (
         harvest_lock(folder, request.name),
         _mirror(folder, repository, request.name, settings) as mirror,
@@ -112,7 +90,7 @@ def harvest(
             # A request that does not fit the index is refused before anything is harvested.
             with open_store(settings, request.name) as store:
                 if store.current() is not None:
-                    check_request(store, store.manifest(), request, ChangedRecords(mirror, UNKNOWN))
+                    check_request(store, store.manifest(), request, "paper")
         listing = Listing(client, mirror, options, progress)
         try:
             listing.run()
@@ -135,8 +113,9 @@ def _mirror(folder: Path, repository: Repository, name: str, settings: IndexerSe
                 (folder / f"{repository.slug}{ENDING}").unlink(missing_ok=True)
                 if not states_in(folder):
                     shutil.rmtree(folder, ignore_errors=True)
-                    with suppress(RemediableError):
-                        discard_folder(name, settings)
+                    with suppress(RemediableError), open_store(settings, name) as store, store.writing():
+                        if not store.local.is_unfinished():
+                            store.discard_building()
             raise
 
 
@@ -151,11 +130,15 @@ def _publish(
     """Index the changes since the generation of the current version; None if there are none."""
     state, base = mirror.state, None if request.rebuild else _current(request.name, settings)
     since = _generation_in(base, mirror) if base else UNKNOWN
-    changes = ChangedRecords(mirror, since)
+    last = mirror.close_generation()
     removed = _removed(folder, mirror, since, request.name) if base else []
     if base and not removed and not any(mirror.changed(since)):
         return None
-    harvested = {state.repository.slug: {"mirror": state.mirror_id, "generation": changes.last}}
+    harvested = {state.repository.slug: {"mirror": state.mirror_id, "generation": last}}
+    # A name that no file has; the generations identify the content.
+    content = f"{state.repository.name} {state.mirror_id} {since}-{last}"
+    format_, read = state.repository.metadata_prefix, partial(changed_items, mirror, since)
+    changes = OtherRecords("paper", [content], format_, read)
     given = replace(request, paths=(state.repository.path,), removed=removed, harvests=harvested)
     try:
         return index_records(changes, given, settings, progress)

@@ -2,8 +2,8 @@
 
 import time
 import unicodedata
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,8 @@ from indexer.corpora.readers import DeadLetter, LeftOut, read_corpus
 from indexer.corpora.record_source import RecordSource
 from indexer.encoders import open_encoder
 from indexer.errors import EncoderNotConfigured
-from indexer.files.damage import map_write_errors
 from indexer.settings import EncoderSettings, IndexerSettings
 from indexer.versions.manifest import Manifest
-from indexer.versions.store import IndexStore
-from indexer.versions.store.build_folder import BuildFolder
 from indexer.versions.store.engines import open_store
 
 __all__ = [
@@ -38,8 +35,6 @@ __all__ = [
     "no_progress",
     "remove_records",
 ]
-
-FOLDER_MODES = {"owner": 0o700, "group": 0o750, "all": 0o755}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +81,7 @@ def index_records(
 ) -> IngestReport:
     """Index records, remove `request.removed`, and publish the result; raises as `build_index`."""
     started = time.perf_counter()
-    with writable_store(settings, request.name) as store:
+    with open_store(settings, request.name) as store, store.writing():
         # Invalid requests are refused before a model is loaded.
         plan = plan_build(store, request, corpus, settings)
         encoder = open_encoder(settings.encoder)
@@ -138,6 +133,11 @@ class OtherRecords(RecordSource):
     ) -> None:
         self.unit, self.files, self.format, self._read = unit, files, corpus_format, read
 
+    @property
+    def formats(self) -> Mapping[str, int]:
+        """The format, as that of one file."""
+        return {self.format: 1} if self.format else {}
+
     def __iter__(self) -> Generator[Any, None, None]:
         """Yield the records."""
         yield from self._read()
@@ -187,34 +187,3 @@ def remove_records(
     if not report.is_published:
         raise InvalidCall(f"index {name!r} contains none of these ids: {', '.join(asked[:5])}")
     return report.manifest, list(report.absent)
-
-
-def create_folder(name: str, settings: IndexerSettings) -> BuildFolder:
-    """Return the folder of an index on this machine; create it, with its permissions, if it is missing."""
-    folder = BuildFolder(settings.home, name)
-    if not folder.path.exists():
-        with writable_store(settings, name):
-            pass
-    return folder
-
-
-def discard_folder(name: str, settings: IndexerSettings) -> None:
-    """Remove the folder of an index that was never published, unless a build of it can be resumed."""
-    with writable_store(settings, name) as store:
-        if not store.local.is_unfinished():
-            store.discard_building()
-
-
-@contextmanager
-def writable_store(settings: IndexerSettings, name: str) -> Iterator[IndexStore]:
-    """Open an index for writing.
-
-    The settings determine the readers of a new index; the mode of its folder applies to all of its content.
-    """
-    with open_store(settings, name) as store:
-        is_new = not store.local.path.exists()
-        with store.writing(), map_write_errors(name):
-            if is_new:
-                mode = store.local.path.stat().st_mode  # restricted by the umask
-                store.local.path.chmod(mode & FOLDER_MODES[settings.readable_by])
-            yield store

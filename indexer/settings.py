@@ -31,6 +31,7 @@ MOST_CERTIFICATES = 10_000_000  # bytes of a file; all public authorities take 3
 EngineName = Literal["tantivy", "elasticsearch"]
 StorageType = Literal["float32", "int8"]
 VectorIndex = Literal["flat", "hnsw"]
+ReadableBy = Literal["owner", "group", "all"]
 Precision = Literal["auto", "float32", "float16", "bfloat16"]
 
 
@@ -438,7 +439,7 @@ class IndexerSettings(LayeredSettings):
         validate_default=True,
         description="folder of the indexes; default is $XDG_DATA_HOME/shrag, else ~/.local/share/shrag",
     )
-    readable_by: Literal["owner", "group", "all"] = Field(
+    readable_by: ReadableBy = Field(
         default="group",
         description="readers of new indexes; the umask may allow fewer, existing indexes keep their "
         "permissions",
@@ -462,7 +463,6 @@ class IndexerSettings(LayeredSettings):
     grobid_timeout_s: float = Field(
         default=60, gt=0, le=3600, description="seconds for one PDF that GROBID reads"
     )
-    writer_memory_mb: int = Field(default=256, ge=15, le=4096, description="memory of the index writer in MB")
     keep_versions: int = Field(default=3, ge=1, le=100, description="published versions kept for rollback")
     backups: OptionalPath = Field(
         default=None, description="file or folder of backups; `shrag doctor` reports the age of the newest"

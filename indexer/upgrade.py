@@ -13,7 +13,7 @@ from base.errors import Remedy
 from base.progress import Progress, no_progress
 from base.windows import windows
 from indexer.building import build_version
-from indexer.building.plan import BuildPlan, IngestRequest, own_entries
+from indexer.building.plan import IngestRequest, own_entries, plan_build
 from indexer.building.records import Record
 from indexer.building.source_files import keep_sources
 from indexer.building.vector_stage import VectorStage
@@ -21,8 +21,7 @@ from indexer.corpora.papers import Origin
 from indexer.encoders import open_encoder
 from indexer.errors import EncoderNotConfigured, IndexMismatch
 from indexer.files.stored import key_of, open_searcher, read_numbered, unread_values
-from indexer.glossary.given import GivenPairs
-from indexer.ingest import OtherRecords, writable_store
+from indexer.ingest import OtherRecords
 from indexer.settings import IndexerSettings
 from indexer.vectors.parts import VectorParts
 from indexer.vectors.spool import VectorSpool, text_to_encode, vector_key
@@ -60,7 +59,7 @@ def upgrade_index(
     """
     with open_store(settings, name) as store:
         store.require_current()
-    with writable_store(settings, name) as store:
+    with open_store(settings, name) as store, store.writing():
         base = store.manifest()
         dictionary = store.dictionary(base)
         current = lexical_fingerprint(base.analyzer, base.decompound, base.engine, dictionary)
@@ -72,7 +71,6 @@ def upgrade_index(
         store.check_files(base, every_byte=True)
         kept = base.vector_fingerprint
         encoder = open_encoder(settings.encoder) if kept else None
-        own = own_entries(store, base)
         request = IngestRequest(
             name,
             base.source.get("paths", ()),
@@ -80,15 +78,13 @@ def upgrade_index(
             decompound=base.decompound,
             rebuild=True,
             dictionary=dictionary,
-            glossary=own,
+            glossary=own_entries(store, base),
             harvests=base.source.get(HARVESTS),
         )
-        given = GivenPairs(own, general=bool(base.glossary.get("general")))
-        source = f"{name}@{base.version} {base.published}"
-        corpus = OtherRecords(
-            base.unit, [source], str(base.source.get("format", "")), partial(stored_records, store, base)
-        )
-        plan = BuildPlan(request, corpus, store.next_version(), None, dictionary, current, given)
+        source, format_ = f"{name}@{base.version} {base.published}", str(base.source.get("format", ""))
+        corpus = OtherRecords(base.unit, [source], format_, partial(stored_records, store, base))
+        general = {"general_glossary": bool(base.glossary.get("general"))}
+        plan = plan_build(store, request, corpus, settings.model_copy(update=general))
         with closing(encoder) if encoder else nullcontext():
             VectorStage(store, encoder, base, progress).check()
             if kept and (vectors := store.vectors(base)):

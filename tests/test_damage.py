@@ -9,7 +9,6 @@ import pytest
 from indexer.forward.columns import COLUMNS
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import EncoderSettings, IndexerSettings
-from indexer.versions.store.folder import FolderStore
 from tests.generator.sample_index import called
 from tests.indexer.embedding_server import embedding_server
 from tests.indexer.made_corpora import paper, write_jsonl
@@ -138,16 +137,3 @@ def test_a_damaged_pointer_is_set_again(copy, how):
     assert is_told(outcome(SEARCHES[0]))
     assert outcome(["indexes", "rollback", "papers", "2"])[0] == 0
     assert outcome(SEARCHES[0]) == before
-
-
-def test_a_damaged_plan_is_none(tmp_path):
-    local = FolderStore(tmp_path, "papers").local
-    local.path.mkdir()
-    local.start({"files": [["a", 1]], "version": 1}, None)
-    path = local.building / "plan.json"
-    written = path.read_bytes()
-    for place in range(len(written)):
-        path.write_bytes(written[:place] + bytes([written[place] ^ 1]) + written[place + 1 :])
-        assert local.read_plan() is None
-        path.write_bytes(written[:place])
-        assert local.read_plan() is None

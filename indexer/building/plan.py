@@ -17,6 +17,7 @@ from indexer.building.source_files import (
     states_of,
     version_key,
 )
+from indexer.corpora.papers import Unit
 from indexer.corpora.record_source import RecordSource
 from indexer.glossary.given import Entry, GivenPairs
 from indexer.glossary.storage import Glossary
@@ -126,7 +127,7 @@ def plan_build(
     if not request.rebuild and store.current() is not None:
         base = store.manifest()
         store.check_files(base, names=DERIVED_FROM)
-        dictionary = check_request(store, base, request, corpus)
+        dictionary = check_request(store, base, request, corpus.unit)
         own = own or own_entries(store, base)
     fingerprint = lexical_fingerprint(request.analyzer, request.decompound, store.engine, dictionary)
     general = settings.general_glossary
@@ -161,7 +162,7 @@ def own_entries(store: IndexStore, base: Manifest) -> tuple[Entry, ...]:
 
 
 def check_request(
-    store: IndexStore, base: Manifest, request: IngestRequest, corpus: RecordSource
+    store: IndexStore, base: Manifest, request: IngestRequest, unit: Unit
 ) -> UserDictionary | None:
     """Check a request to add to a version; return the version's dictionary. Raises as `plan_build`."""
     asked, built = (request.analyzer, request.decompound), (base.analyzer, base.decompound)
@@ -171,10 +172,10 @@ def check_request(
             remedy=("use the same analyzer", Remedy.REBUILD),
             index=base.name,
         )
-    if base.unit != corpus.unit:
+    if base.unit != unit:
         raise InvalidCall(
             f"index {base.name!r} contains records of the kind {base.unit!r}, this corpus is of the kind "
-            f"{corpus.unit!r}",
+            f"{unit!r}",
             remedy=(Remedy.RENAME, Remedy.REBUILD),
             index=base.name,
         )

@@ -1,14 +1,23 @@
 """The encoding stage of a build."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from base.errors import InvalidCall, Remedy
 from base.progress import Progress
-from indexer.encoders import Encoder, VectorFingerprint
-from indexer.vectors.spool import VectorSpool, encode_missing
+from base.windows import windows
+from indexer.encoders import Encoder, VectorFingerprint, Vectors
+from indexer.encoders.rounding import to_storage
+from indexer.errors import EncoderUnusable
+from indexer.files.schema import StoredPassage
+from indexer.vectors.spool import VectorSpool, text_to_encode, vector_key
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import LOCAL_ENGINES, IndexStore
-from indexer.versions.writers import Writer
+from indexer.versions.writers import VectorKey, Writer
+
+WINDOW = 1_024  # passages encoded between two commits, sorted by length
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,50 @@ class VectorStage:
             return replace(draft, vectors=None)
         missing = writer.start_vectors(wanted, keep=built == wanted)
         if self.encoder or self.spooled:
-            total = writer.passage_count
             with VectorSpool(self.store.local.encoded, wanted) as spool:
-                encode_missing(missing, spool, self.encoder, writer.put_vectors, self.progress, total)
+                self._encode(missing, spool, writer)
         return draft.with_vectors(wanted, writer.finish_vectors())
+
+    def _encode(
+        self, missing: Iterable[tuple[VectorKey, StoredPassage]], spool: VectorSpool, writer: Writer
+    ) -> None:
+        """Store the vectors of passages with a text; those that are not in the spool are encoded first.
+
+        Raises:
+            EncoderUnusable: the encoder failed; earlier vectors remain in the spool.
+        """
+        done, total = 0, writer.passage_count
+        self.progress("encoding", 0, total)
+        texts = ((key, passage, text_to_encode(passage)) for key, passage in missing)
+        for window in windows((item for item in texts if item[2]), WINDOW):
+            hashes = [vector_key(text) for *_, text in window]
+            vectors = spool.read(hashes)
+            new = {hashed: item for hashed, item in zip(hashes, window, strict=True) if hashed not in vectors}
+            if self.encoder and new:
+                passages = [passage for _, passage, _ in new.values()]
+                encoded = self._encoded(self.encoder, passages, done, total)
+                added = dict(zip(new, to_storage(encoded, self.encoder.fingerprint.storage), strict=True))
+                spool.add(added)
+                vectors |= added
+            known = [
+                (key, vectors[each])
+                for each, (key, *_) in zip(hashes, window, strict=True)
+                if each in vectors
+            ]
+            if known:
+                writer.put_vectors([key for key, _ in known], np.stack([vector for _, vector in known]))
+            done += len(window)
+            self.progress("encoding", done, total)
+
+    def _encoded(self, encoder: Encoder, passages: Sequence[StoredPassage], done: int, total: int) -> Vectors:
+        try:
+            return encoder.encode_passages(
+                list(map(text_to_encode, passages)),
+                lambda count: self.progress("encoding", done + count, total),
+            )
+        except EncoderUnusable as error:
+            first, last = passages[0].passage_id, passages[-1].passage_id
+            raise EncoderUnusable(
+                f"{error} (while {len(passages):,} passages from {first!r} to {last!r} were encoded). "
+                "The vectors encoded before are kept: fix the cause and repeat the command"
+            ) from error

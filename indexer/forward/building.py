@@ -1,7 +1,6 @@
 """The forward index during a build: rows in parts, after those of the base version."""
 
 import shutil
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -24,17 +23,13 @@ from indexer.files.parts import (
 from indexer.files.schema import StoredPassage
 from indexer.forward.columns import (
     COLUMNS,
-    DOC_LENGTHS,
-    ID_LENGTHS,
     IDS,
-    LENGTH,
     NUMBER,
     REMOVED,
-    ROW_LENGTH,
-    ROW_LENGTHS,
     ROWS,
+    SIZE,
+    SIZES,
     WORD,
-    Part,
     empty_rows,
     read_removed,
 )
@@ -42,7 +37,6 @@ from indexer.forward.lexicon import LexiconBuilder
 from indexer.forward.rows import RowTokens, pack_row
 
 PART_BYTES = 32_000_000  # of rows; a larger part is written to disk
-LENGTHS = {ROWS: ROW_LENGTHS, IDS: ID_LENGTHS}  # the columns with the sizes of their pieces
 
 
 class RowWriter:
@@ -50,7 +44,7 @@ class RowWriter:
 
     def __init__(self, folder: Path) -> None:
         """Continue the numbers of the base; FileNotFoundError if a file is missing."""
-        self._folder, self._next = folder, sum(len(Part(path)) for path in parts_in(folder))
+        self._folder, self._next = folder, sum(map(_size, parts_in(folder)))
         self._is_new = not self._next
         self._removed, self._removed_now = read_removed(folder), list[int]()
         self._start_part()
@@ -58,7 +52,8 @@ class RowWriter:
     def _start_part(self) -> None:
         self._rows: list[bytes] = []
         self._ids: list[bytes] = []
-        self._doc_lengths, self._size = array("H"), 0  # bytes of rows
+        self._sizes: list[tuple[int, int, int]] = []
+        self._bytes = 0  # of rows
 
     @property
     def removed(self) -> Column:
@@ -67,12 +62,13 @@ class RowWriter:
 
     def add(self, passage: StoredPassage, row: bytes) -> int:
         """Add a row, and return the number of its passage."""
+        passage_id, doc_id = passage.passage_id.encode(), passage.doc_id.encode()
         self._rows.append(row)
-        self._ids.append(passage.passage_id.encode())
-        self._doc_lengths.append(len(passage.doc_id.encode()))
-        self._size += len(row)
+        self._ids.append(passage_id)
+        self._sizes.append((len(row) // WORD.itemsize, len(passage_id), len(doc_id)))
+        self._bytes += len(row)
         self._next += 1
-        if self._size > PART_BYTES:
+        if self._bytes > PART_BYTES:
             self.flush()
         return self._next - 1
 
@@ -83,14 +79,8 @@ class RowWriter:
     def flush(self) -> None:
         """Write the rows since the last part into a new one."""
         if self._rows:
-            row_lengths = np.array([len(row) // WORD.itemsize for row in self._rows], ROW_LENGTH)
-            files: dict[str, Iterable[Any]] = {
-                ROWS: self._rows,
-                ROW_LENGTHS: [row_lengths],
-                IDS: self._ids,
-                ID_LENGTHS: [np.array([len(passage_id) for passage_id in self._ids], LENGTH)],
-                DOC_LENGTHS: [np.array(self._doc_lengths, LENGTH)],
-            }
+            sizes = np.array(self._sizes, SIZE)
+            files: dict[str, Iterable[Any]] = {ROWS: self._rows, IDS: self._ids, SIZES: [sizes]}
             write_part(self._folder / part_name(self._next - len(self._rows)), files)
             self._start_part()
 
@@ -107,7 +97,7 @@ class RowWriter:
 def _join_parts(folder: Path, removed: Column, *, every: bool) -> None:
     """Join the small parts in a folder, or every part, with empty rows for removed passages."""
     paths = parts_in(folder)
-    sizes = [(path / ID_LENGTHS).stat().st_size // LENGTH.itemsize for path in paths]
+    sizes = list(map(_size, paths))
     place = 0 if every else first_small_part(sizes)
     if len(joined := paths[place:]) < 2:  # noqa: PLR2004
         return
@@ -118,14 +108,18 @@ def _join_parts(folder: Path, removed: Column, *, every: bool) -> None:
         shutil.rmtree(path)
 
 
+def _size(path: Path) -> int:
+    return (path / SIZES).stat().st_size // SIZE.itemsize
+
+
 def _kept(paths: Sequence[Path], masks: Sequence[NDArray[np.bool_]], name: str) -> Iterator[Column]:
-    """Yield a column of several parts; a passage that is not kept has length 0."""
+    """Yield a column of several parts; a passage that is not kept has the sizes 0."""
     for path, mask in zip(paths, masks, strict=True):
-        column = map_numbers(path / name, COLUMNS[name])
-        if name not in LENGTHS:
-            yield np.where(mask, column, 0).astype(COLUMNS[name])
+        sizes, column = map_numbers(path / SIZES, SIZE), map_numbers(path / name, COLUMNS[name])
+        if name == SIZES:
+            yield np.where(mask, sizes, np.zeros(1, SIZE))
             continue
-        ends = np.cumsum(map_numbers(path / LENGTHS[name], COLUMNS[LENGTHS[name]]), dtype=np.int64)
+        ends = np.cumsum(sizes[name], dtype=np.int64)
         for first, stop in kept_runs(mask):
             yield column[int(ends[first - 1]) if first else 0 : int(ends[stop - 1])]
 

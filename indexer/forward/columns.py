@@ -6,10 +6,8 @@ number is used again.
 | file of a part | content |
 |---|---|
 | rows | the rows of its passages, concatenated |
-| row_lengths | words of each row |
 | ids | the passage_ids, concatenated |
-| id_lengths | bytes of each passage_id |
-| doc_lengths | bytes of the doc_id at the start of each passage_id |
+| sizes | of each passage: words of its row, bytes of its passage_id, and of the doc_id at the start of that |
 
 A removed passage has an empty row after its part was joined with others. Until then its number is in the file
 `removed` beside the parts (64-bit integers, ascending).
@@ -26,16 +24,10 @@ import numpy as np
 from indexer.files.parts import Column, map_numbers, parts_in
 from indexer.forward.rows import PassageRows, Places, Words
 
-ROWS, ROW_LENGTHS, IDS, ID_LENGTHS, DOC_LENGTHS = "rows", "row_lengths", "ids", "id_lengths", "doc_lengths"
-REMOVED = "removed"
-WORD, ROW_LENGTH, NUMBER, LENGTH = (np.dtype(name) for name in ("<u2", "<u4", "<i8", "<u2"))
-COLUMNS: Mapping[str, np.dtype[Any]] = {
-    ROWS: WORD,
-    ROW_LENGTHS: ROW_LENGTH,
-    IDS: np.dtype("u1"),
-    ID_LENGTHS: LENGTH,
-    DOC_LENGTHS: LENGTH,
-}
+ROWS, IDS, SIZES, REMOVED = "rows", "ids", "sizes", "removed"
+WORD, NUMBER = np.dtype("<u2"), np.dtype("<i8")
+SIZE = np.dtype([(ROWS, "<u4"), (IDS, "<u2"), ("doc", "<u2")])
+COLUMNS: Mapping[str, np.dtype[Any]] = {ROWS: WORD, IDS: np.dtype("u1"), SIZES: SIZE}
 
 
 class Part:
@@ -45,9 +37,9 @@ class Part:
         """Map the files, whose sizes the manifest has; FileNotFoundError if one is missing."""
         columns = {name: map_numbers(folder / name, dtype) for name, dtype in COLUMNS.items()}
         self.words: Words = columns[ROWS]
-        self.ends: Places = np.cumsum(columns[ROW_LENGTHS], dtype=np.int64)
-        self._ids, self._doc_lengths = columns[IDS].data, columns[DOC_LENGTHS].data
-        self._id_ends = np.cumsum(columns[ID_LENGTHS], dtype=np.int64).data
+        self.ends: Places = np.cumsum(columns[SIZES][ROWS], dtype=np.int64)
+        self._ids, self._doc_lengths = columns[IDS].data, columns[SIZES]["doc"].copy().data
+        self._id_ends = np.cumsum(columns[SIZES][IDS], dtype=np.int64).data
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -111,7 +103,6 @@ def read_removed(folder: Path) -> Column:
 
 def empty_rows(folder: Path) -> Column:
     """Return the numbers of passages with empty rows."""
-    lengths = [(int(path.name), map_numbers(path / ID_LENGTHS, LENGTH)) for path in parts_in(folder)]
-    return np.concatenate(
-        [np.zeros(0, NUMBER), *(first + np.flatnonzero(column == 0) for first, column in lengths)]
-    )
+    sizes = [(int(path.name), map_numbers(path / SIZES, SIZE)) for path in parts_in(folder)]
+    empty = (first + np.flatnonzero(column[IDS] == 0) for first, column in sizes)
+    return np.concatenate([np.zeros(0, NUMBER), *empty])

@@ -16,6 +16,7 @@ import mmap
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import Any, Self
@@ -71,8 +72,8 @@ class Lexicon:
         self._ends = np.cumsum(lengths, dtype=np.uint32).data
         self._order = order[:size].data
         self._terms = memoryview(data)[at[-1] :]
-        self._numbers: dict[str, int] = {GAP: 0}
-        self._texts: dict[int, str] = {0: GAP}
+        self._number = lru_cache(REMEMBERED)(self._find)
+        self._term = lru_cache(REMEMBERED)(self._text)
 
     def __len__(self) -> int:
         return len(self._order)
@@ -84,33 +85,24 @@ class Lexicon:
 
     def number(self, term: str) -> int:
         """Return the number of a term, 0 if no passage contains it."""
-        known = self._numbers.get(term)
-        if known is None:
-            with map_damage_errors(self._what):
-                encoded = _encoded(term)
-                place = self._place(encoded)
-                known = self._order[place] if place < len(self) else 0
-                known = known if known and self._bytes(known) == encoded else 0
-            if len(self._numbers) >= REMEMBERED:
-                self._numbers = {GAP: 0}
-            self._numbers[term] = known
-        return known
+        with map_damage_errors(self._what):
+            return self._number(term)
+
+    def _find(self, term: str) -> int:
+        encoded = _encoded(term)
+        place = self._place(encoded)
+        number = self._order[place] if place < len(self) else 0
+        return number if number and self._bytes(number) == encoded else 0
 
     def terms(self, numbers: Iterable[int]) -> list[str]:
         """Return the terms of numbers, GAP for 0; IndexDamaged for an unknown number."""
-        if len(self._texts) > REMEMBERED:
-            self._texts = {0: GAP}
-        wanted, known = list(numbers), self._texts
-        missing = {number for number in wanted if number not in known}
-        if missing:
-            with map_damage_errors(self._what):
-                known |= {number: self._text(number) for number in missing}
-        return [known[number] for number in wanted]
+        with map_damage_errors(self._what):
+            return list(map(self._term, numbers))
 
     def _text(self, number: int) -> str:
         if number > len(self):
             raise ValueError(f"a lexicon of {len(self):,} terms has no number {number:,}")
-        return str(self._bytes(number), "utf-8")
+        return str(self._bytes(number), "utf-8") if number else GAP
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return the document frequencies of terms."""

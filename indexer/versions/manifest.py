@@ -78,20 +78,17 @@ class Manifest:
             IndexDamaged: the record is damaged, or belongs to another version.
         """
         place = f"index {index!r}" if version is None else f"index {index!r}, version {version}"
-        if not isinstance(record, dict):
-            raise _damaged(place, "it is not a JSON object", index)
-        stored = record.get("format")
+        stored = record.get("format") if isinstance(record, dict) else None
         if stored != FORMAT and isinstance(stored, int):
             raise IndexMismatch(
                 f"index {index!r} has format {stored}; this version of shrag reads and writes {FORMAT}",
                 remedy=Remedy.REBUILD,
                 index=index,
             )
-        if record.get(SUM) != sum_of(record):
+        if stored is None or record.pop(SUM, None) != sum_of(record):
             raise _damaged(place, "it is damaged", index)
-        fields = {name: value for name, value in record.items() if name != SUM}
         manifest = cls(
-            **fields | {"files": {name: FileSum(**file) for name, file in fields["files"].items()}}
+            **record | {"files": {name: FileSum(**file) for name, file in record["files"].items()}}
         )
         if version not in {None, manifest.version}:
             raise _damaged(place, f"it belongs to version {manifest.version}", index)

@@ -155,7 +155,7 @@ def test_vectors_are_added_to_an_index_that_has_none(settings, server, tmp_path)
 
 
 def test_an_encoder_that_fails_loses_nothing_that_was_encoded(settings, server, tmp_path, monkeypatch):
-    monkeypatch.setattr("indexer.vectors.spool.WINDOW", 2)
+    monkeypatch.setattr("indexer.building.vector_stage.WINDOW", 2)
     build(without_encoder(settings), PAPERS[:1], tmp_path)
     server.left = 4  # one to learn the dimensions from, and a window
 

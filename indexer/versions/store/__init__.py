@@ -12,7 +12,6 @@ from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.errors import IndexDamaged, UnknownIndex
-from indexer.files.damage import map_write_errors
 from indexer.files.schema import StoredPassage
 from indexer.settings import EngineName
 from indexer.versions.manifest import Manifest
@@ -197,6 +196,7 @@ class IndexStore(ABC):
 
         Raises:
             IndexBusy: another process has it.
+            IndexNotWritten: a system error, also of the block.
         """
 
     @contextmanager
@@ -247,7 +247,7 @@ class IndexStore(ABC):
         """
         with suppress(IndexDamaged):
             self.require_current()
-        with self.held(), map_write_errors(self.name):
+        with self.held():
             there = self.versions()
             if version is None:
                 current = self.require_current()

@@ -33,6 +33,7 @@ from indexer.analysis import UserDictionary
 from indexer.errors import IndexBusy
 from indexer.files.damage import map_write_errors
 from indexer.files.sums import sealed, unsealed
+from indexer.settings import ReadableBy
 from indexer.versions.manifest import MANIFEST
 
 DEAD_LETTERS = "dead-letters.jsonl"  # in the building folder
@@ -53,6 +54,7 @@ TANTIVY_META = "tantivy/meta.json"  # committed state of the embedded engine's i
 # Files in the building folder that are not part of the version.
 NOT_PUBLISHED = (PLAN, DEAD_LETTERS, MANIFEST, SPOOL)
 
+FOLDER_MODES = {"owner": 0o700, "group": 0o750, "all": 0o755}
 # The entries of an index's folder, in the order in which they are removed.
 OWN = ("CURRENT", "versions", "building", "encoded", "dead-letters", "harvest", "sources.bin", "holder")
 NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
@@ -62,14 +64,18 @@ VERSION = re.compile(r"\.?[0-9]{6,}")  # with a dot: to be removed when no reade
 class BuildFolder:
     """The folder of an index on the machine that builds it."""
 
-    def __init__(self, home: Path, name: str) -> None:
-        """Name the paths without accessing them; InvalidCall for an invalid name."""
+    def __init__(self, home: Path, name: str, *, readable_by: ReadableBy = "group") -> None:
+        """Name the paths without accessing them, and the readers of a new folder.
+
+        Raises:
+            InvalidCall: an invalid name.
+        """
         if not NAME.fullmatch(name):
             raise InvalidCall(
                 f"{name!r} is not a valid index name: letters, digits, '.', '_' and '-', at most 64, "
                 "the first a letter or digit"
             )
-        self.name = name
+        self.name, self._mode = name, FOLDER_MODES[readable_by]
         self.path = home / name
         self.building = self.path / "building"  # the version being built
         self.encoded = self.path / "encoded"  # the vectors encoded for it
@@ -97,7 +103,9 @@ class BuildFolder:
             index=self.name,
         )
         with map_write_errors(self.name):
-            self.path.mkdir(parents=True, exist_ok=True)
+            if not self.path.exists():
+                self.path.mkdir(parents=True)
+                self.path.chmod(self.path.stat().st_mode & self._mode)  # the umask may restrict it more
             lock = lock_file(self.path / "writer.lock", busy)
         with lock:
             self._remove_temporary_files()

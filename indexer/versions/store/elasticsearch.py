@@ -77,7 +77,7 @@ class ElasticsearchStore(IndexStore):
     def __init__(self, settings: IndexerSettings, name: str) -> None:
         """Create a connection without sending a request; InvalidCall for an invalid name."""
         self.name = name
-        self.local = BuildFolder(settings.home, name)
+        self.local = BuildFolder(settings.home, name, readable_by=settings.readable_by)
         self._settings = settings.elasticsearch
         self._client = connect(self._settings)
         prefix, url = self._settings.prefix, self._settings.url
@@ -113,8 +113,11 @@ class ElasticsearchStore(IndexStore):
         return sorted({name for name, there in named if documents.versions_alias(prefix, name) in there})
 
     def manifest_of(self, version: int) -> Manifest:
+        return Manifest.from_record(self._index(version).meta.get("manifest"), self.name, version)
+
+    def _index(self, version: int) -> Index:
         if index := self._indexes().get(version):
-            return Manifest.from_record(index.meta.get("manifest"), self.name, version)
+            return index
         raise version_gone(self._index_of(version))
 
     def address(self, manifest: Manifest) -> str:
@@ -198,7 +201,7 @@ class ElasticsearchStore(IndexStore):
         Requests are then repeated for `patience_s` while the cluster is not ready.
         """
         reading = self._client
-        with self.local.lock():
+        with self.local.lock(), map_write_errors(self.name):
             self._refuse_other_builders()
             with connect(self._settings, patience_s=self._settings.patience_s) as patient:
                 self._client = patient
@@ -232,6 +235,7 @@ class ElasticsearchStore(IndexStore):
         self, base: Manifest | None, version: int, analysis: Analysis, plan: dict[str, Any]
     ) -> None:
         self.local.start(plan, analysis[-1])
+        self._refuse_other_builders()  # one may have started in the meantime
         self._remove(version)  # of a killed process
         now = datetime.now(UTC).isoformat(timespec="seconds")
         process = {"host": socket.gethostname(), "pid": os.getpid(), "since": now}
@@ -263,11 +267,12 @@ class ElasticsearchStore(IndexStore):
         index, building, indices = self._index_of(manifest.version), self.local.building, self._client.indices
         files = documents.files_of(index)
         written = [path for name in FILES if (path := building / name).exists()]
-        own = self._indexes()[manifest.version]
+        own = self._index(manifest.version)
         sums = {path.name: sum_file(path) for path in written}
         published = replace(manifest, files=sums, shards=own.shards)
         before = self.current() or 0
         self.local.move_dead_letters(manifest.version)
+        indices.delete(index=files, ignore_unavailable=True)  # of a killed process
         indices.create(index=files, **documents.FILES_BODY)
         for path in written:
             with path.open("rb") as file:
@@ -307,7 +312,7 @@ class ElasticsearchStore(IndexStore):
     def delete(self) -> None:
         if not self.local.is_begun() and not self._indexes():
             self.require_current()
-        with self.held(), map_write_errors(self.name):
+        with self.held():
             indexes = self._indexes()
             for version in sorted(indexes, key=lambda version: self._alias in indexes[version].aliases):
                 self._remove(version)  # the current one last, after which no reader can open it

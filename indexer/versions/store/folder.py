@@ -34,7 +34,7 @@ from indexer.files.parts import link_files
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import open_searcher, read_numbered
 from indexer.files.sums import READ_ON_OPENING, FileSum, differing_files, sum_files
-from indexer.settings import EngineName, IndexerSettings
+from indexer.settings import EngineName, IndexerSettings, ReadableBy
 from indexer.versions.manifest import MANIFEST, Manifest
 from indexer.versions.store import Analysis, IndexStore, Pointer
 from indexer.versions.store.build_folder import (
@@ -65,13 +65,12 @@ class FolderStore(IndexStore):
 
     engine: EngineName = "tantivy"
 
-    def __init__(self, home: Path, name: str, *, writer_memory_mb: int = 256) -> None:
+    def __init__(self, home: Path, name: str, *, readable_by: ReadableBy = "group") -> None:
         """Create a store without accessing the folder; InvalidCall for an invalid name."""
         self.name = name
-        self.local = BuildFolder(home, name)
+        self.local = BuildFolder(home, name, readable_by=readable_by)
         self.place = f"in {home}"
         self._pointer = self.local.path / POINTER
-        self._writer_memory_mb = writer_memory_mb
 
     def all_names(self) -> list[str]:
         home, names = self.local.path.parent, list[str]()
@@ -180,12 +179,11 @@ class FolderStore(IndexStore):
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        with self.local.lock():
-            with map_write_errors(self.name):
-                self._complete_publication()
-                for name, path in versions_in(self.local.versions).items():
-                    if not name.isdecimal():
-                        _remove_unless_read(path)
+        with self.local.lock(), map_write_errors(self.name):
+            self._complete_publication()
+            for name, path in versions_in(self.local.versions).items():
+                if not name.isdecimal():
+                    _remove_unless_read(path)
             yield
 
     def _complete_publication(self) -> None:
@@ -211,7 +209,7 @@ class FolderStore(IndexStore):
         from indexer.versions.writers.tantivy import TantivyWriter
 
         lexicon = self.companion_path(base, LEXICON) if base else None
-        return TantivyWriter(self.local.building, memory_mb=self._writer_memory_mb, lexicon=lexicon)
+        return TantivyWriter(self.local.building, lexicon)
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
         building, target = self.local.building, self.version_path(manifest.version)
@@ -280,7 +278,7 @@ class FolderStore(IndexStore):
         if not self.local.is_begun():
             with suppress(IndexDamaged):
                 self.require_current()
-        with self.held(), map_write_errors(self.name):
+        with self.held():
             self.local.remove()
 
 
@@ -298,7 +296,7 @@ def _remove_unless_read(path: Path) -> None:
 
 def open_store(settings: IndexerSettings, name: str) -> IndexStore:
     """Return the store of an index; InvalidCall for an invalid name."""
-    return FolderStore(settings.home, name, writer_memory_mb=settings.writer_memory_mb)
+    return FolderStore(settings.home, name, readable_by=settings.readable_by)
 
 
 def _version_in(text: bytes | None) -> int | None:

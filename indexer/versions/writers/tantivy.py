@@ -30,6 +30,7 @@ from indexer.versions.writers import VectorKey
 
 # Less free space counts as a full disk, as the space of a failed write is released before the check.
 LITTLE_SPACE = 64_000_000
+MEMORY = 256_000_000  # bytes of passages before they are written to disk
 
 
 def new_index(folder: Path | None = None) -> tantivy.Index:
@@ -74,7 +75,7 @@ class TantivyWriter:
     the base version deleted by `remove`.
     """
 
-    def __init__(self, building: Path, *, memory_mb: int, lexicon: Path | None = None) -> None:
+    def __init__(self, building: Path, lexicon: Path | None = None) -> None:
         """Open or create the index in a building folder.
 
         `lexicon` is that of the base version, whose files are in the folder; ValueError if one is damaged.
@@ -82,10 +83,10 @@ class TantivyWriter:
         self._folder, self._rows_folder = building / TANTIVY, building / FORWARD
         self._folder.mkdir(parents=True, exist_ok=True)
         self._vectors_folder = building / VECTORS
-        self.replaced, self._memory = 0, memory_mb * 1_000_000
+        self.replaced = 0
         with _as_os_errors(self._folder):
             self._index = new_index(self._folder)
-            self._writer: tantivy.IndexWriter | None = self._index.writer(self._memory, 1)
+            self._writer: tantivy.IndexWriter | None = self._index.writer(MEMORY, 1)
         self._base = self._searcher()
         self._lexicon = LexiconBuilder(Lexicon.open(lexicon) if lexicon else ())
         self._rows = RowWriter(self._rows_folder)
@@ -140,7 +141,7 @@ class TantivyWriter:
             self._open.commit()
             self._open.wait_merging_threads()
             self._writer = None  # waiting consumes it
-            self._writer = self._index.writer(self._memory, 1)
+            self._writer = self._index.writer(MEMORY, 1)
 
     def finish(self) -> None:
         """Commit, join small parts of rows, remove unused files, and close."""

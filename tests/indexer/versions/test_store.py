@@ -7,7 +7,6 @@ from functools import partial
 import pytest
 
 from base.errors import InvalidCall, Remedy
-from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.errors import IndexBusy, IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.files.sums import FileSum
 from indexer.settings import IndexerSettings
@@ -210,16 +209,6 @@ def test_verifying_finds_each_byte_that_differs_and_opening_what_the_build_wrote
         store.check_files(manifest)
 
 
-def test_large_files_are_read_when_every_byte_is_asked_for(store, monkeypatch):
-    publish(store)
-    (store.version_path(1) / "number").write_text("2")
-    monkeypatch.setattr("indexer.versions.store.folder.READ_ON_OPENING", 0)
-
-    store.check_files(store.manifest())
-    with pytest.raises(IndexDamaged):
-        store.check_files(store.manifest(), every_byte=True)
-
-
 LOST = {
     "lost": (lambda pointer: pointer.unlink(), "is missing"),
     "empty": (lambda pointer: pointer.write_text(""), "contains no version number"),
@@ -270,16 +259,6 @@ def test_a_damaged_version_is_not_made_to_answer(store):
         with refusal(IndexDamaged, "version 2", "number", remedies=ANEW_OR_BACK):
             store.rollback(number)
     assert (store.current(), store.rollback(1), store.current()) == (3, 1, 1)
-
-
-def test_it_names_what_tokens_and_files_depend_on():
-    own = {"schema", "chunking", "analysis", "analyzer", "decompound", "python-mecab-ko-dic"}
-    dictionary = parse_user_dictionary(b"KISTI\n", "terms")
-
-    assert lexical_fingerprint("bilingual", "discard").keys() == own | {"tantivy"}
-    assert lexical_fingerprint("bilingual", "discard", "elasticsearch", dictionary).keys() == own | {
-        "dictionary"
-    }
 
 
 @pytest.mark.parametrize(
