@@ -10,7 +10,6 @@ import pytest
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
 from indexer.analysis.packing import PassageTokens
 from retriever.queries.boolean import And, Exact, Not, Or, Range, Term
-from retriever.queries.expert import parse_expression
 from retriever.queries.filters import Filters
 from tests.retriever.made_papers import PAPERS, indexed
 
@@ -204,27 +203,3 @@ def test_what_only_filters_scores_nothing_and_comes_by_id(engine):
     assert [hit.passage_id for hit in everything] == sorted([paper["id"] for paper in PAPERS] + ["BOTH@en"])
     assert {hit.score for hit in everything} == {0.0}
     assert hits(engine, Not(Term("zzz", ("zzz",))), 7) == everything[:7]
-
-
-@pytest.mark.parametrize(
-    ("expression", "found"),
-    [
-        ("pangolin trade", ["TEXTUAL", "TITLED"]),
-        ('"pangolin trade"', ["TITLED"]),
-        ('제목:"pangolin trade"', ["TITLED"]),
-        ("trade -title:pangolin", ["TEXTUAL"]),
-        ("+trade pangolin year:2015", ["TEXTUAL", "TITLED"]),
-        ("비선형 회귀", ["BOTH"]),
-        ('"비선형 모형"~1', ["BOTH"]),
-        ("nonlinear regression lang:en", ["BOTH@en"]),
-        ("journal:통계연구 regression", ["BOTH@en"]),
-        ("naïve", ["SEGMENT"]),
-        ("해파리", ["DECOMPOSED"]),
-        ("part:abstract2", ["BOTH@en"]),
-    ],
-)
-def test_expressions_find_the_same_in_every_engine(engine, expression, found):
-    query = parse_expression(expression, make_analyzer("bilingual"))
-    assert query is not None
-
-    assert sorted(ids(engine, query)) == found
