@@ -4,7 +4,7 @@ A note is text, its English sentence, so exceptions, logs, lists and JSON hold i
 stay with it until it becomes JSON, where `note_codes` beside `notes` has them for other languages:
 
     {"notes": ["1 of 9 hits mentions rice"],
-     "note_codes": [{"code": "mention_excluded_one", "values": {"shown": 9, "excluded": "rice"}}]}
+     "note_codes": [{"code": "about_excluded_one", "values": {"shown": 9, "excluded": "rice"}}]}
 
 The templates are `notes.en.json` and `notes.ko.json`, in the syntax of `str.format`.
 """

@@ -9,15 +9,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from base.logistic import likelihood
 from retriever.engines import NumberedRows
 from retriever.formula import Scores, TokenPlaces, bm25
 from retriever.terms import SearchTerms, View
 
 EVIDENCE = 5  # passages of an answer's evidence; the weights were fitted with five
-WINDOW = 25  # positions: about a sentence and a half
 LEAST_SHARE = 0.1  # added to the score before its logarithm is taken
 # Answers decline below this likelihood. It answers 92 % of the plain questions for tuning that are in scope,
 # and declines 94 % of the others.
@@ -94,24 +91,3 @@ def coverage(view: View, places: TokenPlaces, row: int, *, titles: bool = False)
         if any(places.holds(row, form, titles=titles) for form in asked.forms)
     )
     return held / total if total else 0.0
-
-
-def best_window(view: View, places: TokenPlaces, row: int) -> float:
-    """Return the highest share of a view's importance within `WINDOW` positions of a passage."""
-    rows = places.rows
-    start = int(rows.body_start[row])
-    body = places.body[start : start + len(rows.body_of(row))]
-    total = sum(asked.importance for asked in view)
-    held = []
-    for asked in view:
-        columns = [places.column[form[0]] for form in asked.forms if places.holds(row, form)]
-        if columns:
-            held.append((asked.importance, np.flatnonzero(np.isin(body, columns))))
-    if not total or not held:
-        return 0.0
-    starts = np.unique(np.concatenate([found for _, found in held]))
-    covered = np.zeros(len(starts))
-    for importance, found in held:
-        ends = np.searchsorted(found, starts + WINDOW, "right")
-        covered += importance * (ends > np.searchsorted(found, starts))
-    return float(covered.max()) / total

@@ -1,15 +1,14 @@
-"""Exclusions of a strategy: a paper about an excluded thing loses most of its score.
+"""Exclusions of a strategy: a paper about an excluded thing loses nearly all of its score.
 
 A paper is about a thing if its title or its keywords name it. Names are compared as adjacent tokens: the
 words of the exclusion in each language, and their counterparts in the index's glossary.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indexer.analysis import Analyzer
 from indexer.glossary.storage import Glossary
@@ -19,9 +18,7 @@ from retriever.queries.boolean import Pattern
 from retriever.queries.keywords import pattern_of, translations
 from retriever.strategy import LANGUAGES, Strategy
 
-ABOUT_LOSS = 0.9  # share of the score lost by a paper about an excluded thing
-MENTION_LOSS = 0.8  # maximum share of the score lost by a text that mentions an excluded thing
-MENTIONS = 2  # mentions that cost half of MENTION_LOSS
+LOSS = 0.9  # share of the score lost by a paper about an excluded thing
 
 RankedHits = Sequence[tuple[EngineHit, float]]
 
@@ -33,12 +30,11 @@ class Excluded:
     text: str
     names: tuple[Pattern, ...]
 
-    def mentions(self, text: str, analyzer: Analyzer) -> int:
-        """Count how often the most frequent name of the thing occurs in a text, such as a keyword."""
+    def mentions(self, text: str, analyzer: Analyzer) -> bool:
+        """Check whether a name of the thing occurs in a text, such as a keyword."""
         tokens = [token[0] for token in analyzer.analyze(text)] if self.names else []
         names = [[token for _, token in name] for name in self.names]
-        counts = (sum(tokens[at : at + len(name)] == name for at in range(len(tokens))) for name in names)
-        return max(counts, default=0)
+        return any(tokens[at : at + len(name)] == name for name in names for at in range(len(tokens)))
 
 
 def analyse_exclusions(
@@ -70,24 +66,14 @@ def _names(text: str, wanted: set[str], analyzer: Analyzer, glossary: Glossary) 
             yield other.pattern
 
 
-@dataclass(frozen=True, slots=True)
-class Demoted:
-    """Hits with the scores that remain; doc_ids of papers about an excluded thing, or mentioning one."""
-
-    hits: tuple[tuple[EngineHit, float], ...]
-    losses: dict[str, float] = field(default_factory=dict)  # by passage_id
-    about: frozenset[str] = frozenset()
-    mentioning: frozenset[str] = frozenset()
-
-
 def demote(
     hits: RankedHits,
     excluded: Sequence[Excluded],
     read: NumberedRows,
-    records: dict[str, str],
+    records: Mapping[str, str],
     analyzer: Analyzer,
-) -> Demoted:
-    """Reorder hits by their exclusions.
+) -> tuple[RankedHits, dict[str, float]]:
+    """Reorder hits by their exclusions; return them, and the lost scores by passage_id.
 
     Args:
         hits: best first.
@@ -96,36 +82,19 @@ def demote(
         records: the papers' records as JSON, by doc_id.
         analyzer: of the index, for keywords.
     """
-    titles, mentions = _counts(excluded, read)
-    of_passage = {passage_id: row for row, passage_id in enumerate(read.ids)}
-    kept: list[tuple[EngineHit, float]] = []
-    about, mentioning = set[str](), set[str]()
-    for hit, score in hits:
-        row = of_passage.get(hit.passage_id)
-        times = float(mentions[row]) if row is not None else 0.0
-        share = _mention_loss(times)
-        named = row is not None and titles[row]
-        if named or _in_keywords(excluded, records.get(hit.doc_id, ""), analyzer):
-            about.add(hit.doc_id)
-            share = ABOUT_LOSS
-        elif times:
-            mentioning.add(hit.doc_id)
-        kept.append((hit, score - share * abs(score)))  # a cross-encoder's raw score can be negative
-    kept.sort(key=lambda pair: (-pair[1], pair[0].passage_id))
-    before = dict(hits)
-    losses = {hit.passage_id: before[hit] - score for hit, score in kept if score != before[hit]}
-    return Demoted(tuple(kept), losses, frozenset(about), frozenset(mentioning))
-
-
-def _counts(excluded: Sequence[Excluded], read: NumberedRows) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Return for each passage whether its title names an excluded thing, and its most mentions of one."""
     names = [name for each in excluded for name in each.names]
     places = TokenPlaces.of(read, {token for name in names for _, token in name})
-    titles, mentions = np.zeros(len(read.ids), np.bool_), np.zeros(len(read.ids), np.int64)
+    titled = np.zeros(len(read.ids), np.bool_)
     for name in names:
-        titles |= places.pattern_counts(name, titles=True) > 0
-        mentions = np.maximum(mentions, places.pattern_counts(name))
-    return titles, mentions
+        titled |= places.pattern_counts(name, titles=True) > 0
+    about = {passage_id for passage_id, named in zip(read.ids, titled.tolist(), strict=True) if named}
+    about |= {
+        hit.passage_id for hit, _ in hits if _in_keywords(excluded, records.get(hit.doc_id, ""), analyzer)
+    }
+    # A cross-encoder's raw score can be negative.
+    losses = {hit.passage_id: LOSS * abs(score) for hit, score in hits if hit.passage_id in about}
+    kept = [(hit, score - losses.get(hit.passage_id, 0.0)) for hit, score in hits]
+    return sorted(kept, key=lambda pair: (-pair[1], pair[0].passage_id)), losses
 
 
 def _in_keywords(excluded: Sequence[Excluded], record: str, analyzer: Analyzer) -> bool:
@@ -136,13 +105,8 @@ def _in_keywords(excluded: Sequence[Excluded], record: str, analyzer: Analyzer) 
 
 
 def loss_of_text(
-    excluded: Sequence[Excluded], title: str, text: str, keywords: Sequence[str], analyzer: Analyzer
+    excluded: Sequence[Excluded], title: str, keywords: Sequence[str], analyzer: Analyzer
 ) -> float:
     """Return the share of its relevance that a paper outside an index loses to exclusions."""
-    if any(each.mentions(named, analyzer) for each in excluded for named in (title, *keywords)):
-        return ABOUT_LOSS
-    return _mention_loss(max((each.mentions(text, analyzer) for each in excluded), default=0))
-
-
-def _mention_loss(times: float) -> float:
-    return MENTION_LOSS * times / (times + MENTIONS)
+    is_about = any(each.mentions(named, analyzer) for each in excluded for named in (title, *keywords))
+    return LOSS if is_about else 0.0

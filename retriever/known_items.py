@@ -10,7 +10,6 @@ from base.notes import Note
 from indexer.corpora.names import EAST_ASIAN_NAME
 from indexer.corpora.normal_forms import identifier
 from indexer.files.keys import author_key, doi_key, title_key
-from retriever.conditions import Conditions, find_conditions
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex
 from retriever.methods import method_named
@@ -61,10 +60,9 @@ def known_items(context: SearchContext) -> KnownItems | None:
     if identifier(text):
         keys = {"doi": doi_key(text)}
     elif not method_named(request.method).is_expression:
-        conditions = find_conditions(text) if request.conditions else Conditions(text)
-        if conditions.fields:
-            text = conditions.remaining
-            fields = fields_of(conditions.fields, context.index.analyzer)
+        if context.conditions.fields:
+            text = context.conditions.remaining
+            fields = fields_of(context.conditions.fields, context.index.analyzer)
             filters = replace(filters, written=(*filters.written, *fields))
         keys = {"title": title_key(text)} if text else {}
         if 1 < len(text.split()) <= MAX_NAME_WORDS or EAST_ASIAN_NAME.fullmatch(text.strip()):

@@ -7,7 +7,6 @@ from operator import attrgetter
 from base.notes import Note
 from indexer.analysis.tokens import as_indexed
 from indexer.files.schema import StoredPassage
-from indexer.glossary.given import general_words
 from retriever.answerability import EVIDENCE, answer_likelihood
 from retriever.duplicates import without_duplicates
 from retriever.engines import EngineHit
@@ -42,9 +41,9 @@ def present(context: SearchContext, stages: Stages) -> SearchResult:
     with context.recorder.timed("total"):
         shown, title_only, filtered, likelihood = _shown(context, stages, weights)
         queries, bridges = _later_searches(context, stages)
-    if terms and shown and method_named(context.request.method).has_conditions:
-        for note in _exclusion_notes(terms, ranking, shown):
-            context.recorder.note(note)
+    demotes = terms and shown and method_named(context.request.method).has_conditions
+    if demotes and terms and (note := _exclusion_note(terms, ranking, shown)):
+        context.recorder.note(note)
     if count := len(title_only):  # papers that are listed by their titles
         context.recorder.note(Note("title_only", papers=count) if count > 1 else Note("title_only_one"))
     return SearchResult(
@@ -73,8 +72,7 @@ def unknown_words(context: SearchContext, terms: SearchTerms | None) -> tuple[st
     Empty if the method has no strategy, or the engine no lexicon: an engine of sources has none, and a word
     that the returned papers do not contain can be in other papers.
     """
-    lexicon = context.index.engine.lexicon
-    if terms is None or lexicon is None:
+    if terms is None or context.index.engine.lexicon is None:
         return ()
     known, question = terms.formula.statistics.frequencies, terms.question
     respelled = {
@@ -93,31 +91,17 @@ def unknown_words(context: SearchContext, terms: SearchTerms | None) -> tuple[st
     ]
     edges = {edge for token in question.tokens if known.get(token[0]) for edge in token[2:]}
     # One syllable of a known Korean word (그 of 그때) is no word.
-    unknown = [token for token in unknown if len(token[0]) > 1 or not edges.intersection(token[2:])]
-    others = [  # counterparts in the general glossary, also in pairs that are not looked up
-        (token[0], {other[0] for other in context.index.analyzer.analyze(counterpart)})
-        for token in unknown
-        for counterpart in general_words().get(question.text[token[2] : token[3]].casefold(), ())
-    ]
-    frequencies = lexicon.frequencies(sorted({other for _, counterpart in others for other in counterpart}))
-    held = {term for term, counterpart in others if counterpart and all(map(frequencies.get, counterpart))}
-    tokens = {token[0] for token in unknown} - held
+    tokens = {token[0] for token in unknown if len(token[0]) > 1 or not edges.intersection(token[2:])}
     words = words_of(question.text, question.tokens)  # whole, as the reader typed them
     return tuple(word.text for word in words if tokens.intersection(word.tokens))[:MAX_UNKNOWN]
 
 
-def _exclusion_notes(terms: SearchTerms, ranking: Ranking, shown: Sequence[Hit]) -> Iterator[Note]:
-    """Yield the numbers of shown hits that are about an excluded thing or mention it."""
+def _exclusion_note(terms: SearchTerms, ranking: Ranking, shown: Sequence[Hit]) -> Note | None:
+    """Return a note with the number of shown hits that are about an excluded thing."""
     excluded = ", ".join(each.text for each in terms.exclusions if each.names)
-    about, mentioning = (
-        sum(hit.doc_id in papers for hit in shown) for papers in (ranking.about, ranking.mentioning)
-    )
-    hits, number = len(shown), {0: "_none", 1: "_one"}
-    if excluded:
-        yield Note(f"about_excluded{number.get(about, '')}", excluded=excluded, about=about, shown=hits)
-    if excluded and mentioning:
-        code = f"mention_excluded{number.get(mentioning, '')}"
-        yield Note(code, excluded=excluded, mentioning=mentioning, shown=hits)
+    about = sum(hit.passage_id in ranking.losses for hit in shown)
+    code = {0: "about_excluded_none", 1: "about_excluded_one"}.get(about, "about_excluded")
+    return Note(code, excluded=excluded, about=about, shown=len(shown)) if excluded else None
 
 
 def _bridge_notes(bridges: Sequence[Bridge]) -> Iterator[Note]:
@@ -222,22 +206,22 @@ def _stored_hits(
 ) -> tuple[list[Hit], dict[str, str]]:
     """Fetch the stored ranked passages and their papers, and the abstracts of papers found by others."""
     pool, by = _pool(stages).found, attrgetter("doc_id" if context.request.collapse else "passage_id")
-    found_by = {name: {hit.passage_id for hit in hits} for name, hits in pool.items()}
+    passages = {name: {hit.passage_id for hit in hits} for name, hits in pool.items()}
+    papers_found = {name: {hit.doc_id for hit in hits} for name, hits in pool.items()}
     scores = {by(hit): score for hit, score in ranking.hits}
     with context.recorder.timed("stored"):
         found = read_hits(context, [hit for hit, _ in ranking.hits])
         stored = context.passages.of_hits(found.hits)
         papers = context.passages.papers(passage.doc_id for passage in stored.values() if not passage.record)
-    replaced = {**ranking.replaced, **found.replaced}
     hits = []
     for hit in found.hits:
         passage = stored[hit.passage_id]
-        sources = {hit.passage_id, *replaced.get(hit.passage_id, ())}
-        finders = tuple(name for name, ids in found_by.items() if not sources.isdisjoint(ids))
+        finders = [name for name, ids in passages.items() if hit.passage_id in ids]
+        finders = finders or [name for name, ids in papers_found.items() if hit.doc_id in ids]
         paper = passage.paper or (papers[hit.doc_id].paper if hit.doc_id in papers else None)
         bare = passage.incomplete and context.request.filters.complete is True  # named by the question
         score = round(scores[by(hit)], 4)
-        hits.append(Hit(0, passage, score, finders, paper=paper or {}, title_only=bare))
+        hits.append(Hit(0, passage, score, tuple(finders), paper=paper or {}, title_only=bare))
     return hits, {doc_id: first.text for doc_id, first in papers.items()}
 
 

@@ -1,4 +1,4 @@
-"""A question, analysed once: its tokens with their parts of speech, its names, and the weight of each token.
+"""A question, analysed once: its tokens with their parts of speech, names, and the weight of each token.
 
 The analysis of a single Korean word depends on its neighbours: 생성 alone is 생성, but 생 in 생성을. So each
 word of a query of few words, and each keyword, is read in several contexts, and a token weighs the share of
@@ -6,8 +6,9 @@ the readings that contain it.
 """
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from base.letters import HANGUL
 from indexer.analysis import Analyzer
@@ -40,7 +41,6 @@ class Question:
         weights: of each token: its occurrences, or the share of the readings of its word; half for words of
             the request, question words and words of any paper.
         roles: of each token.
-        read_words: the words of a query of few words, the last with the tokens of all its readings.
         names: the tokens of each name in it.
         synonyms: of the user's file.
         expression: of the expert language.
@@ -52,7 +52,6 @@ class Question:
     tagged: tuple[TaggedToken, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     roles: Mapping[str, Role] = field(default_factory=dict)
-    read_words: tuple[Keyword, ...] = ()
     names: tuple[tuple[str, ...], ...] = ()
     synonyms: tuple[Expansion, ...] = ()
     expression: Query | None = None
@@ -76,8 +75,16 @@ class Question:
         return found or self.tokens
 
     def words(self) -> list[Keyword]:
-        """Return the words of the subject with their tokens, each once."""
-        return list(self.read_words) or words_of(self.text, self.subject)
+        """Return the words of the subject, each once; a single word with the tokens of all its readings."""
+        if word := self.single_word:
+            return [Keyword(word, language_of(word), tuple(self.weights))]
+        return words_of(self.text, self.subject)
+
+    @property
+    def single_word(self) -> str:
+        """The word of a query of one word; "" for others."""
+        words = WORD.findall(self.text)
+        return words[0] if len(words) == 1 else ""
 
     @property
     def texts(self) -> dict[str, str]:
@@ -98,8 +105,9 @@ def analyse_question(index: SearchIndex, text: str, *, synonyms: bool = True) ->
     roles = roles_of(tagged)
     weak = {token for token, role in roles.items() if role not in SUBJECT_ROLES}
     weak |= {token for token, _, start, end in tokens if is_common(text[start:end], token)}
-    weights = question_weights(text, tokens, index.analyzer)
-    question = Question(
+    is_sentence = len(text.split()) > FEW_WORDS or any(mark in text for mark in QUESTION_MARKS)
+    weights = Counter(token[0] for token in tokens) if is_sentence else keyword_weights(text, index.analyzer)
+    return Question(
         text,
         tagged,
         weights={token: weight * (WEAK if token in weak else 1.0) for token, weight in weights.items()},
@@ -107,32 +115,11 @@ def analyse_question(index: SearchIndex, text: str, *, synonyms: bool = True) ->
         names=() if is_passage else tuple(names_in(text, list(tagged))),
         synonyms=tuple(found),
     )
-    if not _has_few_words(text):
-        return question
-    return replace(question, read_words=tuple(_read_words(text, question.subject, index.analyzer)))
 
 
 def has_words(tokens: Iterable[Token]) -> bool:
     """Check whether there is something to ask about; an emoji is a token, but nothing to ask about."""
     return any(character.isalnum() for token in tokens for character in token[0])
-
-
-def _has_few_words(text: str) -> bool:
-    """Check whether a text is a query of few words, some in Hangul, and no sentence."""
-    is_short = len(text.split()) <= FEW_WORDS and not any(mark in text for mark in QUESTION_MARKS)
-    return is_short and HANGUL.search(text) is not None
-
-
-def _read_words(text: str, subject: Sequence[Token], analyzer: Analyzer) -> Iterator[Keyword]:
-    """Yield the words of a query of few words; the last one, without a context, with all its readings."""
-    *_, last = WORD.finditer(text)
-    tokens = [token for reading in _readings(last[0], analyzer) for token in reading]
-    if not tokens or not any(last.start() <= token[2] < last.end() for token in subject):
-        yield from words_of(text, subject)
-        return
-    yield from words_of(text, [token for token in subject if token[2] < last.start()])
-    word = last[0][: max(token[3] for token in tokens)]
-    yield Keyword(word, language_of(word), tuple(dict.fromkeys(token[0] for token in tokens)))
 
 
 def _as_object(text: str, analyzer: Analyzer) -> tuple[TaggedToken, ...]:
@@ -142,41 +129,21 @@ def _as_object(text: str, analyzer: Analyzer) -> tuple[TaggedToken, ...]:
     return tuple(pair for pair in analyzer.tagged_tokens(text + "를") if pair[0][2] < len(text))
 
 
-def question_weights(text: str, tokens: Sequence[Token], analyzer: Analyzer) -> dict[str, float]:
-    """Return the weights of a question's tokens: occurrences in a sentence, readings in a few words."""
-    if _has_few_words(text):
-        return keyword_weights(text, analyzer)
-    weights: dict[str, float] = {}
-    for token, *_ in tokens:
-        weights[token] = weights.get(token, 0.0) + 1.0
-    return weights
-
-
 def keyword_weights(text: str, analyzer: Analyzer) -> dict[str, float]:
     """Return the weights of a keyword's tokens: occurrences, or for Hangul the share of its readings."""
     weights: dict[str, float] = {}
-    if not HANGUL.search(text):
-        readings: Iterable[tuple[str, float]] = ((token[0], 1.0) for token in analyzer.analyze(text))
-    else:
-        readings = (pair for word in WORD.findall(text) for pair in _word_weights(word, analyzer).items())
-    for token, share in readings:
-        weights[token] = weights.get(token, 0.0) + share
+    for word in WORD.findall(text) if HANGUL.search(text) else [text]:
+        contexts = _contexts(word)
+        found = (token for context in contexts for token in analyzer.analyze(context))
+        for token in (token for token, _, start, _ in found if start < len(word)):
+            weights[token] = weights.get(token, 0.0) + 1 / len(contexts)
     return weights
 
 
-def _word_weights(word: str, analyzer: Analyzer) -> dict[str, float]:
-    """Return the share of readings of a Korean word that contain each token."""
-    readings, weights = _readings(word, analyzer), dict[str, float]()
-    for token, *_ in (token for reading in readings for token in reading):
-        weights[token] = weights.get(token, 0.0) + 1 / len(readings)
-    return weights
-
-
-def _readings(word: str, analyzer: Analyzer) -> list[list[Token]]:
-    """Return the tokens of a word alone, as object, as subject, and before another noun."""
-    contexts = [word]
-    if (last := ord(word[-1])) in HANGUL_SYLLABLES:
-        is_open = (last - HANGUL_SYLLABLES.start) % FINALS == 0
-        object_, subject = ("를", "가") if is_open else ("을", "이")
-        contexts += [word + object_, word + subject, f"{word} {NOUN}"]
-    return [[token for token in analyzer.analyze(context) if token[2] < len(word)] for context in contexts]
+def _contexts(word: str) -> list[str]:
+    """Return a word alone; a Korean one also as object, as subject, and before another noun."""
+    if (last := ord(word[-1])) not in HANGUL_SYLLABLES:
+        return [word]
+    is_open = (last - HANGUL_SYLLABLES.start) % FINALS == 0
+    object_, subject = ("를", "가") if is_open else ("을", "이")
+    return [word, word + object_, word + subject, f"{word} {NOUN}"]

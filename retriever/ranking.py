@@ -41,11 +41,11 @@ from retriever.second_search import (
 from retriever.stages.pool import (
     CandidatePool,
     ReadHits,
+    encode_question,
     find_all,
     find_cosines,
     nearest_passages,
     read_hits,
-    with_vector,
 )
 from retriever.stages.stages import Ranking, collapsed
 from retriever.terms import SearchTerms
@@ -101,13 +101,13 @@ def rank_by_method(
         return Ranking(tuple((hit, hit.score) for hits in pool.found.values() for hit in hits))
     match context.request.method:
         case "dense":
-            return _rank_dense(context, pool)
+            return _rank_dense(context, pool, question.text)
         case "paper":
             return _rank_paper(context, question, terms, pool)
     return _rank_shrag(context, question, terms, pool)
 
 
-def _rank_dense(context: SearchContext, pool: CandidatePool) -> Ranking:
+def _rank_dense(context: SearchContext, pool: CandidatePool, text: str) -> Ranking:
     """Keep the order of the cosines.
 
     Raises:
@@ -115,8 +115,7 @@ def _rank_dense(context: SearchContext, pool: CandidatePool) -> Ranking:
         ResourceError: the encoder failed.
     """
     if pool.vector is None:
-        if pool.encoder_failure:
-            raise pool.encoder_failure
+        context.index.vectors.encode(text)  # raises the failure of the encoder
         name, reason = context.index.manifest.name, context.index.vectors.disabled_reason
         remedy = "" if reason else CONFIGURE
         raise BadFilter(
@@ -147,7 +146,7 @@ def _rank_paper(
     longest = [pool.found[progressive_name(m)]] if progressive_name(m) in pool.found else []
     repeated = longest * (context.settings.keywords - m)
     fused = reciprocal_rank_fusion([[hit.passage_id for hit in ranked] for ranked in (*repeated, *found)])
-    pool = with_vector(context, pool, question.text)
+    pool = replace(pool, vector=encode_question(context, question.text))
     cosines = find_cosines(context, pool, list(hits))
     if not cosines:
         context.recorder.note(Note("ordered_by_fusion"))
@@ -174,7 +173,8 @@ def _rank_shrag(
     context: SearchContext, question: Question, terms: SearchTerms | None, pool: CandidatePool
 ) -> Ranking:
     """Order the candidates by the formula; the other hits of the first query follow."""
-    pool = with_vector(context, pool, question.text)
+    if pool.vector is None:  # queries of its plan were left out
+        pool = replace(pool, vector=encode_question(context, question.text))
     hits = _candidates(pool)
     if terms is None or not hits or pool.found.keys() == {NEAREST}:
         return _nearest_only(context, pool)
@@ -184,7 +184,7 @@ def _rank_shrag(
     if not found.hits and pool.vector is not None:
         return _nearest_only(context, pool)
     pool, feedback, second = _search_again(context, terms, pool, found, parts)
-    known = {hit.passage_id for hit in found.hits} | {one for of in found.replaced.values() for one in of}
+    known = {hit.passage_id for hit in found.hits}
     new = [hit for hit in _candidates(pool) if hit.passage_id not in known]
     more = read_hits(context, new, known)
     of_more = terms.formula.parts(more.read)
@@ -195,10 +195,6 @@ def _rank_shrag(
     with context.recorder.timed("order"):
         candidates = _scored(context, terms, read, parts, feedback, second, cosines)
     by_id = {hit.passage_id: hit for hit in (*found.hits, *more.hits)}
-    replaced = {  # both searches may find some passages of one paper
-        passage_id: (*found.replaced.get(passage_id, ()), *more.replaced.get(passage_id, ()))
-        for passage_id in {**found.replaced, **more.replaced}
-    }
     scores = candidates.scores.tolist()
     ordered = [(by_id[candidates.ids[row]], scores[row]) for row in candidates.order]
     ranked = [*ordered, *_other_hits(ordered, pool.found.get(QUESTION, ()))]
@@ -206,7 +202,6 @@ def _rank_shrag(
         collapsed(ranked) if context.request.collapse else tuple(ranked),
         scored=candidates,
         by_vectors=bool(cosines),
-        replaced=replaced,
         feedback=feedback.weights,
         bridges=second.bridges if second else (),
         pool=pool,
@@ -352,11 +347,5 @@ def apply_exclusions(context: SearchContext, terms: SearchTerms, ranking: Rankin
         records = {doc_id: paper.record for doc_id, paper in papers.items()}
     read = index.engine.rows([hit.passage_id for hit in hits])
     with context.recorder.timed("order"):
-        demoted = demote(ranking.hits, terms.exclusions, read, records, index.analyzer)
-    return replace(
-        ranking,
-        hits=demoted.hits,
-        losses=demoted.losses,
-        about=demoted.about,
-        mentioning=demoted.mentioning,
-    )
+        kept, losses = demote(ranking.hits, terms.exclusions, read, records, index.analyzer)
+    return replace(ranking, hits=tuple(kept), losses=losses)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from base.notes import Note
+from retriever.conditions import Conditions
 from retriever.errors import BadQuestion
 from retriever.queries.filters import Filters
 from retriever.strategy import Strategy
@@ -133,6 +134,7 @@ class SearchContext:
     index: "SearchIndex"
     request: SearchRequest
     settings: "RetrieverSettings"
+    conditions: Conditions  # of the question; none if the request or its method has none
     recorder: SearchRecorder
     passages: PassageCache = field(repr=False)
     shown: int  # hits to show; the request may ask for more, because some are left out

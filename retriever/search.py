@@ -16,6 +16,7 @@ from operator import attrgetter
 from base.notes import Note
 from base.untrusted import one_line
 from indexer.corpora.papers import LAST_YEAR
+from retriever.conditions import Conditions, find_conditions
 from retriever.errors import BadFilter
 from retriever.index import OpenIndex, SearchIndex
 from retriever.known_items import known_first, known_items
@@ -130,14 +131,17 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
         raise BadFilter(f"method {request.method!r} has no title clause; leave the title weight out")
     if weight is None and method.has_title_clause:
         weight = settings.title_weight
-    conditions = request.conditions and method.has_conditions
-    request = replace(request, title_weight=weight, conditions=conditions)
+    request = replace(request, title_weight=weight)
+    conditions = Conditions(request.question)
+    if request.conditions and method.has_conditions:
+        conditions = find_conditions(request.question, fields=index.engine.lexicon is not None)
     recorder = SearchRecorder(notes=list(index.notes))
     if not method.uses_strategy and (request.strategy or request.keywords or request.exclude):
         recorder.note(Note("strategy_ignored", method=request.method))
         request = replace(request, strategy=None, keywords=None, exclude=())
     k = request.k
-    return SearchContext(index, request, settings, recorder, PassageCache(index), shown=k, sorted=k)
+    passages = PassageCache(index)
+    return SearchContext(index, request, settings, conditions, recorder, passages, shown=k, sorted=k)
 
 
 def run_stages(context: SearchContext, stages: Stages | None = None, *, upto: Stage = "ranking") -> Stages:
@@ -188,7 +192,7 @@ def _analyse(context: SearchContext, method: Method, stages: Stages) -> Stages:
                 context.recorder.note(note)
             question = Question(request.question, expression=query and index.synonyms.expanded(query))
         else:
-            question = read_question(index, request, synonyms=method.synonyms)
+            question = read_question(context, synonyms=method.synonyms)
             question = replace(question, filters=written_filters(context, question.conditions))
     if question.is_empty:
         context.recorder.note(NOTHING_TO_SEARCH)

@@ -33,10 +33,9 @@ SOURCES = 2  # best passages whose names are bridges
 MAX_BRIDGES = 10
 BRIDGE_GAIN, TITLE_GAIN = 0.3, 0.4
 STEPS_SHARE = 0.5
-BRIDGE_WEIGHT = 0.5  # of a bridge's tokens in the query, beside the missing words of the question
 # A bridge needs a token that the question does not have and that is a name, not an ordinary word.
-LEAST_NAMED = 0.5  # share of the passages with the token that have it in a name
 SHORTEST_LATIN, SHORTEST_HANGUL = 3, 2
+LEAST_NAMED = 0.5  # share of the passages with the token that have it in a name
 
 Tokens = tuple[str, ...]  # of a name
 
@@ -56,16 +55,14 @@ class Source:
 
     Args:
         passage_id: its id.
-        strength: its share of the best score.
-        share: .5 for a strategy with steps; with statistics the share of the question that it lacks.
+        gain: strength · U.
         missing: the question's words that it lacks, with their shares of what it lacks.
         names: the tokens of each name in it.
         bridges: the names that may lead to other passages.
     """
 
     passage_id: str
-    strength: float
-    share: float
+    gain: float
     missing: Mapping[str, float]
     names: tuple[Tokens, ...]
     bridges: tuple[Tokens, ...] = ()
@@ -92,12 +89,11 @@ class SecondSearch:
         """The weights of the query: the tokens of bridges, and the missing words of the question."""
         named = (token for bridge in self.bridges for token in bridge.tokens)
         missing = (token for source in self.sources for token in source.missing)
-        return dict.fromkeys(named, BRIDGE_WEIGHT) | dict.fromkeys(missing, 1.0)
+        return dict.fromkeys((*named, *missing), 1.0)
 
     def scores(self, read: NumberedRows, statistics: TermStatistics) -> Scores:
         """Return the gain of each passage."""
-        known = {**statistics.frequencies, **self.frequencies}
-        own = TermStatistics(statistics.passages, known, statistics.average_length)
+        own = replace(statistics, frequencies={**statistics.frequencies, **self.frequencies})
         places = TokenPlaces.of(read, self.query_weights)
         scores = bm25(places, own)
         gains = np.zeros(len(read.ids))
@@ -108,7 +104,7 @@ class SecondSearch:
                 value = weighted(scores, places, dict.fromkeys(tokens, 1.0)) / sum(map(own.idf, tokens))
                 bridged = np.maximum(bridged, value)
             gain = BRIDGE_GAIN * bridged + TITLE_GAIN * self._names_title(source, read)
-            gain *= source.strength * source.share * (1 + held)
+            gain *= source.gain * (1 + held)
             gain[[passage_id == source.passage_id for passage_id in read.ids]] = 0.0
             gains = np.maximum(gains, gain)
         return self.best * gains
@@ -175,7 +171,7 @@ def plan_second_search(
             if any(term.is_name for term in new) and rarity > rarities.get(tokens, (0.0, 0))[0]:
                 rarities[tokens] = rarity, place
         share = lacks / total if by_statistics else STEPS_SHARE
-        sources.append(Source(read.ids[row], strength, share, missing, tuple(names)))
+        sources.append(Source(read.ids[row], strength * share, missing, tuple(names)))
     chosen = sorted(rarities, key=lambda tokens: (-rarities[tokens][0], tokens))[:MAX_BRIDGES]
     if not chosen:
         return None
@@ -248,13 +244,13 @@ class Feedback:
 
     def scores(self, read: NumberedRows, statistics: TermStatistics) -> Scores:
         """Return BM25 by the terms, scaled to the score of the best passage."""
-        own = TermStatistics(statistics.passages, self.frequencies, statistics.average_length)
+        own = replace(statistics, frequencies=self.frequencies)
         places = TokenPlaces.of(read, self.weights)
         return self.scale * weighted(bm25(places, own), places, self.weights)
 
 
 def has_feedback(terms: SearchTerms) -> bool:
-    """Check whether a search has feedback: the best passages of a query of few words say little about it."""
+    """Check whether a search has feedback: with statistics, by more than a few words."""
     return terms.strategy.origin == "statistics" and len(terms.question.subject) > FEW_WORDS
 
 

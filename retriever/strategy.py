@@ -41,7 +41,6 @@ MAX_KEYWORDS = 50  # of one language
 MAX_CHARACTERS = 200  # of a keyword or an excluded thing
 MAX_EXCLUSIONS = 20
 MAX_STEPS = 10
-MAX_FILE_BYTES = 1_000_000  # of one strategy
 
 
 Text = Annotated[
@@ -175,16 +174,18 @@ def parse_strategy(data: Any, source: str) -> Strategy:
 
 def read_strategy(path: Path) -> Strategy:
     """Read a file with one strategy; raise InvalidCall if it cannot be read or is invalid."""
-    return parse_strategy(_json_of(_text_of(path, MAX_FILE_BYTES), str(path)), str(path))
+    return parse_strategy(_json_of(_read(path), str(path)), str(path))
 
 
-def read_strategies(path: Path, receive: Callable[[bytes], object] | None = None) -> dict[str, Strategy]:
+def read_strategies(path: Path, receive: Callable[[bytes], object] = lambda _: None) -> dict[str, Strategy]:
     """Read recorded strategies by `query_id`, one JSON object a line; InvalidCall names an invalid line.
 
     `receive` is called with the bytes of the file.
     """
+    content = _read(path)
+    receive(content)
     found: dict[str, Strategy] = {}
-    for number, line in enumerate(_text_of(path, receive=receive).split("\n"), 1):
+    for number, line in enumerate(content.split(b"\n"), 1):
         if not line.strip():
             continue
         source = f"{path}, line {number}"
@@ -200,24 +201,15 @@ def read_strategies(path: Path, receive: Callable[[bytes], object] | None = None
     return found
 
 
-def _json_of(text: str, source: str) -> Any:
+def _read(path: Path) -> bytes:
     try:
-        return json.loads(text)
-    except ValueError as error:
-        raise InvalidCall(f"{source} is not JSON: {error}") from None
-
-
-def _text_of(
-    path: Path, max_bytes: int | None = None, receive: Callable[[bytes], object] | None = None
-) -> str:
-    try:
-        if max_bytes is not None and path.stat().st_size > max_bytes:
-            raise InvalidCall(f"{path} has more than {max_bytes:,} bytes, which is too long for one strategy")
-        content = path.read_bytes()
-        if receive:
-            receive(content)
-        return content.decode("utf-8-sig")
+        return path.read_bytes()
     except OSError as error:
         raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InvalidCall(f"{path} is not UTF-8") from None
+
+
+def _json_of(data: bytes, source: str) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError as error:
+        raise InvalidCall(f"{source} is not JSON in UTF-8: {error}") from None

@@ -11,15 +11,14 @@ from base.notes import Note
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import Language, language_of
 from retriever.compounds import compound_spellings
-from retriever.conditions import Conditions, find_conditions, without_words
+from retriever.conditions import without_words
 from retriever.engines.term_statistics import TermStatistics, term_statistics
 from retriever.exclusions import Excluded, analyse_exclusions
 from retriever.formula import KEYWORD_WEIGHT, Counterparts, Formula, Weights, keyword_token_weights
-from retriever.index import SearchIndex
 from retriever.opening.synonyms import SYNONYM_WEIGHT
 from retriever.queries.keywords import WORD, Keyword, Translation
 from retriever.question import Question, analyse_question, keyword_weights
-from retriever.request import SearchContext, SearchRequest
+from retriever.request import SearchContext
 from retriever.statistics_strategist import choose_keywords, find_counterparts, statistics_strategy
 from retriever.strategy import LANGUAGES, Strategy, languages_from
 
@@ -108,14 +107,12 @@ def _idf_of_forms(token: str, others: Sequence[Sequence[str]], statistics: TermS
     return statistics.known_idf(token) or max(known, default=0.0) or statistics.idf(token)
 
 
-def read_question(index: SearchIndex, request: SearchRequest, *, synonyms: bool) -> Question:
+def read_question(context: SearchContext, *, synonyms: bool) -> Question:
     """Analyse the question of a request without its conditions.
 
     Exclusions and years come from the request's strategy; without one, from the question's explicit signs.
     """
-    conditions = Conditions(request.question)
-    if request.conditions:
-        conditions = find_conditions(request.question, fields=index.engine.lexicon is not None)
+    index, request, conditions = context.index, context.request, context.conditions
     strategy, keywords = request.strategy, request.keywords or ()
     if strategy is not None:
         keywords = keywords or tuple(text for language in LANGUAGES for text in strategy.keywords(language))
@@ -135,8 +132,8 @@ def read_question(index: SearchIndex, request: SearchRequest, *, synonyms: bool)
 def choose_terms(context: SearchContext, question: Question) -> SearchTerms:
     """Return the strategy of a search with its tokens: the request's, else that of statistics."""
     index, request, strategy = context.index, context.request, context.request.strategy
-    # Words of few words are read as keywords are: a token weighs the share of its readings.
-    known = {} if question.read_words else {word.text: word.tokens for word in question.words()}
+    # A single Korean word is read as a keyword: a token weighs the share of its readings.
+    known = {} if question.single_word else {word.text: word.tokens for word in question.words()}
     statistics = term_statistics(index.engine, question.weights, texts=[question.text])
     found = find_counterparts(index, question)
     if strategy is None:

@@ -49,7 +49,7 @@ from retriever.answerability import EVIDENCE, answerability_features
 from retriever.index import SearchIndex
 from retriever.queries.filters import Filters
 from retriever.relevance.paper_ranking import WEIGHTS, highest_expected_f, rank_papers
-from retriever.relevance.passages import PASSAGES, WORD_WEIGHTS, cosine_leads, word_features
+from retriever.relevance.passages import COSINE_WEIGHTS, WORD_WEIGHTS, cosine_leads, word_features
 from retriever.request import SearchRequest
 from retriever.search import open_ranking, run_stages
 from retriever.settings import RetrieverSettings
@@ -314,7 +314,7 @@ def fit_likelihood(home: Path, data: Path, step: int) -> None:
 def fit_passages(home: Path, data: Path, names: tuple[str, ...], fitting: bool, step: int) -> None:
     """Measure relevance by words and cosine on the tydi questions."""
     rows, together = list[Row](), defaultdict[str, list[tuple[Features, bool]]](list)
-    weights: Mapping[str, Weights] = {"words": WORD_WEIGHTS, "cosine": PASSAGES}
+    weights: Mapping[str, Weights] = {"words": WORD_WEIGHTS, "cosine": COSINE_WEIGHTS}
     with question_bar() as progress:
         bench = Bench(home, data, progress)
         for name in names or TYDI:

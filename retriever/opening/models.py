@@ -5,9 +5,7 @@ A model is called by the thread that needs it, and closed with the index or the 
 
 import time
 import unicodedata
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -57,31 +55,21 @@ class LazyModel(Generic[Model]):
             check_cancelled()
             if self._is_closed:
                 raise IndexClosed(CLOSED, remedy="open it again")
-            return self._run(use)
-
-    def release(self) -> None:
-        """Close the model after running calls; a later call opens it again."""
-        with self._lock:
-            if self._model:
-                self._model.close()
-                self._model = None
+            if self._failure and time.monotonic() < self._retry_at:
+                raise copy(self._failure) from None  # the same error would keep the frames of all callers
+            try:
+                self._model = self._model or self._open()
+                return None if self._model is None else use(self._model)
+            except ResourceError as error:
+                self._failure, self._retry_at = copy(error), time.monotonic() + COOLDOWN_S
+                raise
 
     def close(self) -> None:
         """Close the model after running calls; later calls raise IndexClosed."""
         with self._lock:
             self._is_closed = True
-            self.release()
-
-    def _run(self, use: Callable[[Model], Result]) -> Result | None:
-        if self._failure and time.monotonic() < self._retry_at:
-            raise copy(self._failure) from None  # the same error would keep the frames of all callers
-        try:
-            if self._model is None:
-                self._model = self._open()
-            return None if self._model is None else use(self._model)
-        except ResourceError as error:
-            self._failure, self._retry_at = copy(error), time.monotonic() + COOLDOWN_S
-            raise
+            if self._model:
+                self._model.close()
 
 
 class CrossEncoder(LazyModel[Any]):
@@ -144,7 +132,7 @@ class QuestionVectors:
         """Take the fingerprint of the index's vectors and an encoder, which the caller closes."""
         self._fingerprint = fingerprint
         self._encoder = encoder
-        self._known: OrderedDict[str, Stored] = OrderedDict()
+        self._known: dict[str, Stored] = {}
         self.disabled_reason = ""  # why questions get no vector; "" also if the index has no vectors
         if fingerprint and not encoder.configured:
             self.disabled_reason = Note("vectors_unused", model=fingerprint.model)
@@ -172,18 +160,16 @@ class QuestionVectors:
 
     def _encode(self, encoder: Encoder, fingerprint: VectorFingerprint, question: str) -> Stored | None:
         if question in self._known:
-            self._known.move_to_end(question)
             return self._known[question]
         if changed := _differing(fingerprint, encoder.fingerprint):
             self.disabled_reason = Note("vectors_of_another_encoder", changed=changed)
-            self._encoder.release()
             return None
         from indexer.encoders.rounding import to_storage
 
         vector: Stored = to_storage(encoder.encode_queries([question]), fingerprint.storage)[0]
+        if len(self._known) >= CACHED_QUESTIONS:
+            self._known.clear()
         self._known[question] = vector
-        if len(self._known) > CACHED_QUESTIONS:
-            self._known.popitem(last=False)
         return vector
 
 
@@ -213,6 +199,5 @@ class Models:
 
     def close(self) -> None:
         """Wait for running calls, and close the models."""
-        with ExitStack() as ending:
-            for model in (self.encoder, self.entailment, self.cross_encoder):
-                ending.callback(model.close)
+        for model in (self.cross_encoder, self.entailment, self.encoder):
+            model.close()

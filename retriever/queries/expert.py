@@ -1,52 +1,21 @@
-r"""The expert language of librarians and researchers, parsed into queries.
+"""The expert language of librarians and researchers, parsed into queries.
 
     제목:"지식 그래프" AND (retrieval OR 검색) NOT survey year:2019..2024
 
-| written | means |
-|---|---|
-| `a AND b`, `a & b` | both |
-| `a OR b`, `a \| b` | one of them, or both |
-| `a NOT b`, `a AND NOT b`, `a -b`, `a !b` | the first without the second |
-| `a b` | one of them, or both; binds before AND: `a b AND c` is `(a OR b) AND c` |
-| `+a b` | a is required, b adds to the score |
-| `( … )` | binds first; at most 50 deep |
-| `"…"`, `“…”`, `「…」`, `『…』` | a phrase: these words in this order |
-| `"…"~3` | the same with up to three words moved or between |
-| `word^2`, `"…"^.5`, `( … )^3` | weighs more or less, 0 to 1000 |
-| `title:`, `제목:`, `ti:` | in the title |
-| `text:`, `abstract:`, `본문:`, `초록:` | in title and text, as without a field |
-| `year:`, `연도:`, `발행년:` | 2019, 2019..2024, ..2024, 2019.., 2019-2024 |
-| `lang:`, `언어:` | ko, en, other, 한국어, 영어 |
-| `journal:`, `저널:`, `학술지:` | the whole name of the journal, in any case |
-| `author:`, `authors:`, `au:`, `저자:` | an author: the whole name in any order, or one word of it |
-| `type:`, `유형:`, `자료유형:` | the type, spelled as in the record: article-journal, thesis, … |
-| `id:`, `doi:` | the id of a paper or passage; a DOI |
-
-NOT binds first, then words side by side, then AND, then OR. Operators are in capitals; 그리고 and 또는 are
-words. A field holds for the word, phrase or brackets behind its colon.
-
-A filter (year, lang, journal, author, type, id, doi) or a NOT next to words, without AND or OR between them,
-applies to everything in the same brackets: `a OR b NOT c year:2020` is `(a OR b) AND NOT c AND year:2020`.
-After AND or OR it is one side of the operator: `a OR year:2020`. Adjacent filters must all hold.
-
-A word of several tokens (지식그래프, CRISPR-Cas9) is the phrase of its tokens. Words without tokens (stop
-words, punctuation) are ignored. A word with a colon is an unknown field and an error if all characters before
-the colon are letters; not before //, a second colon or a digit (https://…, ISO:9001), unless it looks like a
-misspelt field (yaer:2019). There is no truncation: the words are stemmed, and a star is no part of a word.
-
-An expression is split into lexemes, which recursive descent turns into a query.
+docs/reference/expert-language.md describes it. An expression is split into lexemes, which recursive descent
+turns into a query: NOT binds first, then words side by side, then AND, then OR. A filter or a NOT next to
+words applies to everything in the same brackets.
 """
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from base.notes import Note, note_in
 from indexer.analysis import Analyzer
-from indexer.corpora.chunking import Part
 from retriever.errors import BadExpression, BadFilter
 from retriever.queries.boolean import (
     AnalysedField,
@@ -57,8 +26,9 @@ from retriever.queries.boolean import (
     Or,
     Phrase,
     Query,
-    Range,
     Term,
+    leaves,
+    with_words,
 )
 from retriever.queries.filters import FIELDS, SHOWN_FIELDS, Field, parse_language, parse_years
 from retriever.queries.keywords import pattern_of
@@ -207,9 +177,6 @@ def parse_expression(text: str, analyzer: Analyzer) -> Query | None:
     Raises:
         BadExpression: the expression cannot be read.
     """
-    for position, character in enumerate(text):
-        if unicodedata.category(character) == "Cs":
-            raise BadExpression("half of a surrogate pair is no character", text, position)
     return _Parser(text, analyzer).parse()
 
 
@@ -361,7 +328,7 @@ class _Parser:
             raise self._bad(Note("field_only_filters", field=field), lexeme)
         value = unicodedata.normalize("NFC", lexeme.text.strip())
         try:
-            return VALUES[field](value)
+            return _condition(field, value)
         except BadFilter as error:
             raise self._bad(note_in(error), lexeme) from None
 
@@ -376,26 +343,28 @@ class _Parser:
         return Phrase(text, pattern, field, weight, lexeme.slop)
 
 
-def _exact(field: ExactField, value: str) -> Query:
+# The stored fields of a condition.
+EXACT: dict[Field, tuple[ExactField, ...]] = {
+    "lang": ("lang",),
+    "journal": ("journal",),
+    "author": ("authors",),
+    "type": ("type",),
+    "id": ("doc_id", "passage_id"),
+    "doi": ("doi",),
+    "passage_id": ("passage_id",),
+    "doc_id": ("doc_id",),
+    "part": ("part",),
+}
+
+
+def _condition(field: Field, value: str) -> Query:
+    if field == "year":
+        return parse_years(value)
     if not value:
         raise BadFilter(Note("value_missing", field=field))
-    if field == "part" and value not in get_args(Part):
-        raise BadFilter(Note("no_such_part", part=value, parts=", ".join(get_args(Part))))
-    return Exact(field, (value,))
-
-
-VALUES: dict[Field, Callable[[str], Query]] = {
-    "year": parse_years,
-    "lang": lambda value: Exact("lang", (parse_language(value),)),
-    "journal": lambda value: _exact("journal", value),
-    "author": lambda value: _exact("authors", value),
-    "type": lambda value: _exact("type", value),
-    "id": lambda value: Or((_exact("doc_id", value), _exact("passage_id", value))),
-    "doi": lambda value: _exact("doi", value),
-    "passage_id": lambda value: _exact("passage_id", value),
-    "doc_id": lambda value: _exact("doc_id", value),
-    "part": lambda value: _exact("part", value),
-}
+    value = parse_language(value) if field == "lang" else value
+    clauses = tuple(Exact(name, (value,)) for name in EXACT[field])
+    return clauses[0] if len(clauses) == 1 else Or(clauses)
 
 
 def _queries(sides: Iterable[_Side]) -> list[Query]:
@@ -411,15 +380,7 @@ def _all_of(sides: list[_Side], start: int) -> _Side:
 
 
 def _only_filters(query: Query) -> bool:
-    match query:
-        case Term() | Phrase():
-            return False
-        case Range() | Exact():
-            return True
-        case Not(clause=clause):
-            return _only_filters(clause)
-        case Or(clauses=clauses) | And(clauses=clauses):
-            return all(map(_only_filters, clauses))
+    return not any(isinstance(leaf, Term | Phrase) for leaf in leaves(query))
 
 
 def _joined(kind: type[Or | And], queries: list[Query]) -> Query | None:
@@ -437,12 +398,4 @@ def _negated(query: Query) -> Query | None:
 
 
 def _weighed(query: Query, weight: float) -> Query:
-    if weight == 1:
-        return query
-    match query:
-        case Term() | Phrase():
-            return replace(query, weight=query.weight * weight)
-        case Or(clauses=clauses) | And(clauses=clauses):
-            return type(query)(tuple(_weighed(clause, weight) for clause in clauses))
-        case _:
-            return query
+    return with_words(query, lambda word: replace(word, weight=word.weight * weight))

@@ -22,7 +22,7 @@ from retriever.exclusions import Excluded, analyse_exclusions, loss_of_text
 from retriever.opening.worker_threads import WorkerThreads
 from retriever.queries.boolean import Or, Term
 from retriever.queries.keywords import Keyword, Translation, translations, words_of
-from retriever.relevance.passages import PAPERS, Relevance, leads_of, relevance_by_models
+from retriever.relevance.passages import Relevance, leads_of, relevance_by_models
 from retriever.sources.gathered import SharedModels
 from retriever.sources.pool import similarities
 from retriever.strategy import Strategy
@@ -136,9 +136,7 @@ class PaperRelevance:
         """Measure the relevance of papers to a question by the models; `by` is "" without a model."""
         texts = ["\n".join(texts_of(paper)) for paper in papers]
         leads = partial(self._leads, question, papers)
-        return await self.threads.run(
-            relevance_by_models, self.models.cross_encoder, question, texts, leads, PAPERS
-        )
+        return await self.threads.run(relevance_by_models, self.models.cross_encoder, question, texts, leads)
 
     async def shared(self, question: str, papers: Sequence[Paper]) -> list[tuple[str, ...]]:
         """Return for each paper the words of a question that it contains: 메탄, or 메탄 (methane)."""
@@ -157,7 +155,7 @@ class PaperRelevance:
         """Return the share of its relevance that each paper loses to exclusions."""
 
         def lost(paper: Paper) -> float:
-            return loss_of_text(excluded, *texts_of(paper), paper.keywords, self.analyzer)
+            return loss_of_text(excluded, texts_of(paper)[0], paper.keywords, self.analyzer)
 
         return await self.threads.run(lambda: list(map(lost, papers)))
 

@@ -1,8 +1,8 @@
 """Relevance of texts to a question, 0 to 1: by the cross-encoder, else by the cosine, else by words.
 
-The words that question and passage share are measured by a logistic regression fitted on training
-questions (`python -m tools.fitting passages --home DIR --fit --step 8`), the likelihood that a candidate
-is relevant if half of the candidates are.
+By words: a logistic regression on the share of the attainable score, fitted on training questions
+(`python -m tools.fitting passages --home DIR --fit --step 8`), the likelihood that a candidate is relevant if
+half of the candidates are.
 """
 
 import math
@@ -15,25 +15,19 @@ from base.errors import ResourceError
 from base.logistic import likelihood, sigmoid
 from base.untrusted import one_line
 from indexer.vectors.spool import text_to_encode
-from retriever.answerability import LEAST_SHARE, best_window, coverage
-from retriever.engines import NumberedRows
-from retriever.formula import TokenPlaces
+from retriever.answerability import LEAST_SHARE
 from retriever.index import SearchIndex
 from retriever.opening.models import CrossEncoder
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, terms_of
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit
-from retriever.terms import SearchTerms
 
-# Logistic regressions on the lead of a cosine. That of passages was fitted on training questions
-# (`python -m tools.fitting passages`), on English with a small encoder; that of papers was set by hand.
-PASSAGES: Mapping[str, float] = {"bias": -4.267, "lead": 10.825}
-PAPERS: Mapping[str, float] = {"bias": -4.0, "lead": 12.0}
+# On the lead of a cosine, fitted on training questions in English with a small encoder.
+COSINE_WEIGHTS: Mapping[str, float] = {"bias": -4.267, "lead": 10.825}
 # Passages whose cosines are the baseline, since encoders differ in the range of their cosines.
 TAIL_FROM, TAIL_TO = 100, 200  # ranks among the nearest
-WORD_WEIGHTS: Mapping[str, float] = {"bias": 1.39, "share": 4.373, "coverage": 1.299, "window": 0.757}
-NOTHING = {"share": math.log(LEAST_SHARE), "coverage": 0.0, "window": 0.0}
+WORD_WEIGHTS: Mapping[str, float] = {"bias": 3.156, "share": 5.247}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +50,6 @@ def relevance_by_models(
     question: str,
     texts: Sequence[str],
     leads: Callable[[], list[float | None] | None],
-    weights: Mapping[str, float],
 ) -> Relevance:
     """Measure relevance by the cross-encoder, else by `leads` of cosines (None without vectors).
 
@@ -71,7 +64,7 @@ def relevance_by_models(
         failures.append(one_line(str(error)))
     try:
         if texts and (found := leads()) is not None:
-            by_lead = (0.0 if lead is None else likelihood(weights, {"lead": lead}) for lead in found)
+            by_lead = (0.0 if lead is None else likelihood(COSINE_WEIGHTS, {"lead": lead}) for lead in found)
             return Relevance(tuple(by_lead), "cosine", tuple(failures))
     except ResourceError as error:
         failures.append(one_line(str(error)))
@@ -94,7 +87,7 @@ def relevance(
     """
     texts = [text_to_encode(hit.passage) for hit in hits]
     leads = partial(cosine_leads, index, question, hits)
-    found = relevance_by_models(index.cross_encoder, question, texts, leads, PASSAGES)
+    found = relevance_by_models(index.cross_encoder, question, texts, leads)
     if found.by or not hits:
         return found
     features = word_features(index, question, hits, settings)
@@ -115,27 +108,9 @@ def cosine_leads(index: SearchIndex, question: str, hits: Sequence[Hit]) -> list
 def word_features(
     index: SearchIndex, question: str, hits: Sequence[Hit], settings: RetrieverSettings
 ) -> list[dict[str, float]]:
-    """Return the logarithm of each passage's share of the attainable score.
-
-    With it come the highest shares of a view that the passage holds, as a whole and in 25 words.
-    """
-    terms = terms_of(index, SearchRequest(question), settings)
-    if terms is None:
-        return [NOTHING] * len(hits)
-    read = index.engine.rows([hit.passage_id for hit in hits])
-    rows = _word_features(terms, read)
-    return [rows.get(hit.passage_id, NOTHING) for hit in hits]
-
-
-def _word_features(terms: SearchTerms, read: NumberedRows) -> dict[str, dict[str, float]]:
-    formula, views = terms.formula, terms.views
-    places = TokenPlaces.of(read, formula.tokens)
-    shares = formula.shares(read)
-    return {
-        passage_id: {
-            "share": math.log(share + LEAST_SHARE),
-            "coverage": max((coverage(view, places, row) for view in views), default=0.0),
-            "window": max((best_window(view, places, row) for view in views), default=0.0),
-        }
-        for row, (passage_id, share) in enumerate(zip(read.ids, shares.tolist(), strict=True))
-    }
+    """Return the logarithm of each passage's share of the attainable score."""
+    shares: dict[str, float] = {}
+    if terms := terms_of(index, SearchRequest(question), settings):
+        read = index.engine.rows([hit.passage_id for hit in hits])
+        shares = dict(zip(read.ids, terms.formula.shares(read).tolist(), strict=True))
+    return [{"share": math.log(shares.get(hit.passage_id, 0.0) + LEAST_SHARE)} for hit in hits]

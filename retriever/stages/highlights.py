@@ -17,17 +17,9 @@ import regex
 from indexer.corpora.chunking import split_sentences
 from indexer.files.schema import StoredPassage
 
-# Sentences are searched for in this many characters at the beginning of a text, and on both sides of the
-# first occurrence of each token that the beginning does not contain.
-HEAD_CHARACTERS = 8_000
-AROUND_CHARACTERS = 500
-
 SHORTEST_SNIPPET = 20
 # Share of a piece of a sentence before the first token found.
 LEAD_SHARE = 0.25
-# Characters before a cut in which white space is searched for.
-BACK_TO_SPACE = 50
-
 # Characters that compose together: a character, and the following marks and decomposed Hangul letters
 # (NFC_Quick_Check=Maybe), and four marks that have this property only after decomposition.
 CONTINUES = r"[\p{NFC_QC=Maybe}\P{ccc=0}\u0344\u0f73\u0f75\u0f81]"
@@ -77,8 +69,7 @@ def snippet(
         # fsum: a set has no order, and the sum must not depend on it.
         return fsum(weights[token] for token in {place.token for place in inside(window)})
 
-    windows = (one for region in _regions(text, places) for one in _windows(text, region, places, length))
-    best = max(windows, key=weight, default=None)
+    best = max(_windows(text, places, length), key=weight, default=None)
     return _shown(text, best, _merged(inside(best))) if best else MarkedText()
 
 
@@ -99,24 +90,6 @@ def _merged(places: Iterable[Place]) -> list[Span]:
         else:
             spans.append((start, end))
     return spans
-
-
-def _regions(text: str, places: list[Place]) -> list[Span]:
-    """Return the parts of the text in which sentences are searched for, in order, not overlapping."""
-    head = _cut(text, 0, HEAD_CHARACTERS)
-    regions = [(0, head)]
-    known = {place.token for place in places if place.end <= head}
-    for place in places[bisect_left(places, head, key=attrgetter("start")) :]:
-        if place.token in known:
-            continue
-        known.add(place.token)
-        first = _cut(text, head, place.start - AROUND_CHARACTERS)
-        last = _cut(text, place.start, place.start + AROUND_CHARACTERS)
-        if len(regions) > 1 and first <= regions[-1][1]:
-            regions[-1] = (regions[-1][0], max(regions[-1][1], last))
-        else:
-            regions.append((first, last))
-    return regions
 
 
 def _places(passage: StoredPassage, found: Iterable[Place]) -> list[Place]:
@@ -153,66 +126,53 @@ class _Window:
 
     start: int
     end: int
-    cut_before: bool = False
-    cut_behind: bool = False
+    is_begun: bool = False
+    is_unfinished: bool = False
 
 
-def _windows(text: str, region: Span, places: list[Place], length: int) -> Iterator[_Window]:
+def _windows(text: str, places: list[Place], length: int) -> Iterator[_Window]:
     """Yield runs of whole sentences of at most `length` characters, and pieces of the longer ones."""
-    origin, end = region
-    sentences = [(origin + first, origin + last) for first, last in split_sentences(text[origin:end])]
-    room = length - 2  # for … on both sides
-    longest = length if (origin, end) == (0, len(text)) else room
+    sentences = split_sentences(text)
     for index, (first, last) in enumerate(sentences):
-        cut_before = index == 0 and origin > 0
-        if last - first > longest:
-            yield from _pieces(text, _Window(first, last, cut_before), places, room)
+        if last - first > length:
+            yield from _pieces(text, (first, last), places, length - 2)  # for … on both sides
             continue
         until = index
-        while until + 1 < len(sentences) and sentences[until + 1][1] - first <= longest:
+        while until + 1 < len(sentences) and sentences[until + 1][1] - first <= length:
             until += 1
-        cut_behind = until + 1 == len(sentences) and end < len(text)
-        yield _Window(first, sentences[until][1], cut_before, cut_behind)
+        yield _Window(first, sentences[until][1])
 
 
-def _pieces(text: str, sentence: _Window, places: list[Place], room: int) -> Iterator[_Window]:
+def _pieces(text: str, sentence: Span, places: list[Place], room: int) -> Iterator[_Window]:
     """Yield the beginning of a sentence that is too long, and a piece around each token in it."""
-    yield _piece(text, sentence, sentence.start, room)
+    first, last = sentence
+
+    def piece(begin: int) -> _Window:
+        end = last if last - begin <= room else _cut(text, begin, begin + room)
+        return _Window(begin, end, begin > first, end < last)
+
+    yield piece(first)
     for place in places:
-        if not sentence.start <= place.start <= place.end <= sentence.end:
+        if not first <= place.start <= place.end <= last:
             continue
         # Space that remains after the end of the sentence is used before the token.
-        lead = max(int(room * LEAD_SHARE), room - (sentence.end - place.start))
-        wanted = max(sentence.start, place.start - lead)
-        space = WHITE_SPACE.search(text, wanted - 1, place.start) if wanted > sentence.start else None
-        begin = space.end() if space else sentence.start if wanted == sentence.start else place.start
-        window = _piece(text, sentence, begin, room)
-        yield window if place.end <= window.end else _piece(text, sentence, place.start, room)
+        lead = max(int(room * LEAD_SHARE), room - (last - place.start))
+        wanted = max(first, place.start - lead)
+        space = WHITE_SPACE.search(text, wanted - 1, place.start) if wanted > first else None
+        window = piece(space.end() if space else first if wanted == first else place.start)
+        yield window if place.end <= window.end else piece(place.start)
 
 
-def _piece(text: str, sentence: _Window, begin: int, room: int) -> _Window:
-    end = sentence.end
-    if end - begin > room:
-        end = _cut(text, begin, begin + room, back=room)
-    return _Window(begin, end, sentence.cut_before or begin > sentence.start, end < sentence.end)
-
-
-def _cut(text: str, begin: int, limit: int, *, back: int = BACK_TO_SPACE) -> int:
+def _cut(text: str, begin: int, limit: int) -> int:
     """Return the last place up to `limit` between words, else between whole displayed characters."""
-    if limit >= len(text) or limit <= begin:
-        return min(max(limit, begin), len(text))
-    earliest = max(begin, limit - back)
-    for place in range(limit, earliest, -1):
-        if text[place].isspace():
-            return place
-    for place in range(limit, earliest, -1):
-        if not NO_BORDER.match(text[place]):
-            return place
-    return limit
+    places = range(limit, begin, -1)
+    spaces = (place for place in places if text[place].isspace())
+    borders = (place for place in places if not NO_BORDER.match(text[place]))
+    return next(spaces, next(borders, limit))
 
 
 def _shown(text: str, window: _Window, spans: list[Span]) -> MarkedText:
-    shown = "…" if window.cut_before else ""
+    shown = "…" if window.is_begun else ""
     marked: list[Span] = []
     place = window.start
     for start, end in spans:
@@ -222,4 +182,4 @@ def _shown(text: str, window: _Window, spans: list[Span]) -> MarkedText:
         shown += found
         place = end
     shown += WHITE_SPACE.sub(" ", text[place : window.end].rstrip())
-    return MarkedText(shown + ("…" if window.cut_behind else ""), tuple(marked))
+    return MarkedText(shown + ("…" if window.is_unfinished else ""), tuple(marked))

@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from base.errors import ResourceError
 from base.notes import Note
@@ -25,7 +26,6 @@ class CandidatePool:
     incomplete: tuple[EngineHit, ...] = ()  # papers without text that the first query finds
     sent: Mapping[str, Query] = field(default_factory=dict)  # by name; the nearest passages have none
     vector: Stored | None = None  # the question's
-    encoder_failure: ResourceError | None = None
 
     def with_nearest(self, hits: Sequence[EngineHit]) -> "CandidatePool":
         """Return the pool with the passages nearest to the question's vector as its last entry."""
@@ -64,9 +64,8 @@ def find_candidates(context: SearchContext, plan: QueryPlan, text: str) -> Candi
     """Send all queries of a plan in one call, and find the passages nearest to `text`."""
     sent = [(query_for_papers(context.index, named.query), named.k) for named in plan.queries]
     searched, incomplete = _search(context, sent, plan.read), _find_incomplete(context, sent[:1])
-    vector, failure = encode_question(context, text) if plan.nearest else (None, None)
-    pool = CandidatePool(incomplete=incomplete, vector=vector, encoder_failure=failure)
-    pool = pool.with_answers(plan.queries, searched)
+    vector = encode_question(context, text) if plan.nearest else None
+    pool = CandidatePool(incomplete=incomplete, vector=vector).with_answers(plan.queries, searched)
     return pool if vector is None else pool.with_nearest(nearest_passages(context, vector, plan.nearest))
 
 
@@ -105,32 +104,22 @@ def _find_incomplete(context: SearchContext, first: Sequence[tuple[Query, int]])
     return tuple(hits)
 
 
-def encode_question(context: SearchContext, text: str) -> tuple[Stored | None, ResourceError | None]:
-    """Return the vector of a question, or the encoder's failure; neither if the index has no vectors.
+def encode_question(context: SearchContext, text: str) -> Stored | None:
+    """Return the vector of a question; None without one, and a note says why.
 
-    A note says why vectors are not used.
+    If the encoder fails, the failure is recorded.
     """
-    vectors = context.index.vectors
-    vector, failure = None, None
+    vectors, vector = context.index.vectors, None
     if not (vectors.usable or vectors.disabled_reason):
-        return vector, failure
+        return None
     with context.recorder.timed("vector"):
         try:
             vector = vectors.encode(text)
         except ResourceError as error:
-            failure = error
             context.recorder.failed("encoder", Note("encoder_failed", error=str(error)))
     if vectors.disabled_reason:
         context.recorder.note(vectors.disabled_reason)
-    return vector, failure
-
-
-def with_vector(context: SearchContext, pool: CandidatePool, text: str) -> CandidatePool:
-    """Return the pool with the vector of a question, if the encoder gives one."""
-    if pool.vector is not None or pool.encoder_failure:
-        return pool
-    vector, failure = encode_question(context, text)
-    return replace(pool, vector=vector, encoder_failure=failure)
+    return vector
 
 
 def nearest_passages(context: SearchContext, vector: Stored, k: int) -> list[EngineHit]:
@@ -151,19 +140,11 @@ def find_cosines(context: SearchContext, pool: CandidatePool, passage_ids: Seque
         return known | context.index.engine.similarities(pool.vector, missing)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadHits:
-    """Hits with their rows.
-
-    Args:
-        hits: each passage once; passages missing from the index are left out.
-        read: their rows, in the same order.
-        replaced: by the passage_id of an abstract, the passages that it replaced.
-    """
+class ReadHits(NamedTuple):
+    """Hits, each passage once, without those missing from the index, and their rows in the same order."""
 
     hits: tuple[EngineHit, ...]
     read: NumberedRows
-    replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def read_hits(context: SearchContext, hits: Sequence[EngineHit], without: Container[str] = ()) -> ReadHits:
@@ -178,17 +159,15 @@ def read_hits(context: SearchContext, hits: Sequence[EngineHit], without: Contai
         return ReadHits(tuple(found), read)
     titles = {name for name, has in zip(read.ids, read.rows.has_text.tolist(), strict=True) if not has}
     papers = context.passages.papers(hit.doc_id for hit in found if hit.passage_id in titles)
-    abstracts = {name: first for name, first in papers.items() if first.text and _is_allowed(context, first)}
+    abstracts = {
+        name: first.passage_id for name, first in papers.items() if first.text and _is_allowed(context, first)
+    }
     best: dict[str, EngineHit] = {}
-    replaced: dict[str, tuple[str, ...]] = {}
     for hit in found:
-        shown = hit.passage_id
-        if shown in titles and hit.doc_id in abstracts:
-            shown = abstracts[hit.doc_id].passage_id
-            replaced[shown] = (*replaced.get(shown, ()), hit.passage_id)
+        shown = abstracts.get(hit.doc_id, hit.passage_id) if hit.passage_id in titles else hit.passage_id
         best.setdefault(shown, hit._replace(passage_id=shown))
     read = engine.rows([passage_id for passage_id in best if passage_id not in without])
-    return ReadHits(tuple(best[passage_id] for passage_id in read.ids), read, replaced)
+    return ReadHits(tuple(best[passage_id] for passage_id in read.ids), read)
 
 
 def _is_allowed(context: SearchContext, passage: StoredPassage) -> bool:

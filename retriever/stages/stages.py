@@ -22,20 +22,16 @@ Stage = Literal["question", "terms", "plan", "pool", "ranking"]
 class Ranking:
     """Hits with their scores, best first, and their origin.
 
-    `scored` contains the candidates that were ordered by the formula. `replaced` names the found passages
-    that a hit replaced.
+    `scored` contains the candidates that were ordered by the formula.
     """
 
     hits: tuple[tuple[EngineHit, float], ...] = ()
     scored: ScoredCandidates | None = None  # None if the method computes no formula
     by_vectors: bool = False  # whether cosines took part in the order
     reranker: str = ""  # the cross-encoder that ordered the first hits
-    replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     losses: Mapping[str, float] = field(default_factory=dict)  # score lost to exclusions, by passage_id
     feedback: Mapping[str, float] = field(default_factory=dict)  # weights of the terms of the best passages
     bridges: tuple[Bridge, ...] = ()  # of the second search
-    about: frozenset[str] = frozenset()  # doc_ids of papers about an excluded thing
-    mentioning: frozenset[str] = frozenset()  # doc_ids of other papers that mention one
     pool: CandidatePool | None = None  # with the hits of later searches
 
     def cut(self, k: int) -> "Ranking":

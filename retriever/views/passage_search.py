@@ -100,7 +100,7 @@ def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResult:
     collapsing = replace(context, request=replace(context.request, collapse=True))
     found = read_hits(collapsing, [hit for hit, _ in ranking.hits])
     hits = tuple((hit, hit.score) for hit in found.hits)
-    ranking = replace(ranking, hits=hits, replaced=found.replaced)
+    ranking = replace(ranking, hits=hits)
     if terms and terms.exclusions and hits:
         ranking = apply_exclusions(context, terms, ranking)
     return present(context, replace(stages, ranking=ranking))

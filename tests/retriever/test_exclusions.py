@@ -39,7 +39,7 @@ def scores(index, question=QUESTION, **request):
     return dict(run_of(index, question, "shrag", **request))
 
 
-def test_a_paper_about_an_excluded_thing_keeps_a_tenth_of_its_score_and_each_mention_costs_less(index):
+def test_a_paper_about_an_excluded_thing_keeps_a_tenth_of_its_score(index):
     full, less = (scores(index, strategy=of) for of in (ANODE.changed(exclude=[]), ANODE))
     shares = {name: less[name] / full[name] for name in full}
 
@@ -49,11 +49,11 @@ def test_a_paper_about_an_excluded_thing_keeps_a_tenth_of_its_score_and_each_men
             "KEYWORD": 0.1,
             "KOREAN": 0.1,
             "OTHER": 1,
-            "TEXT": 1 - 0.8 / 3,
-            "OFTEN": 1 - 0.8 * 4 / 6,
+            "TEXT": 1,
+            "OFTEN": 1,
         }
     )
-    assert list(less)[:3] == ["OTHER", "TEXT", "OFTEN"]
+    assert set(list(less)[:3]) == {"OTHER", "TEXT", "OFTEN"}
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,10 @@ def test_a_paper_about_an_excluded_thing_keeps_a_tenth_of_its_score_and_each_men
 def test_an_exclusion_of_question_call_or_strategy_ranks_the_paper_lower(index, question, request_):
     result = found(index, question, **request_)
 
-    assert result.hits[0].doc_id == "OTHER"
     assert {hit.doc_id for hit in result.hits[-3:]} == {"TITLE", "KEYWORD", "KOREAN"}
     [excluded] = result.strategy.exclude
     text = next(iter(excluded.values()))
-    assert {
-        f"papers about {text} are ranked lower; 3 of 6 hits are about {text}",
-        f"2 of 6 hits mention {text}",
-    } <= set(result.notes)
+    assert f"papers about {text} are ranked lower; 3 of 6 hits are about {text}" in result.notes
 
 
 @pytest.mark.parametrize("excluded", ["battery", "the", "배터리"])
@@ -106,16 +102,15 @@ def test_years_of_a_strategy_filter_and_papers_without_a_year_are_kept(index):
 
 
 @pytest.mark.parametrize(
-    ("title", "text", "keywords", "loss"),
+    ("title", "keywords", "loss"),
     [
-        ("The anode", "", [], 0.9),
-        ("Fires", "Fires.", ["anodes"], 0.9),
-        ("Fires", "Two anodes, and an anode.", [], 0.8 * 2 / 4),
-        ("Fires", "Fires of cathodes.", [], 0),
+        ("The anode", [], 0.9),
+        ("Fires", ["anodes"], 0.9),
+        ("Fires", ["cathodes"], 0),
     ],
 )
-def test_a_paper_outside_an_index_loses_alike(title, text, keywords, loss):
+def test_a_paper_outside_an_index_loses_alike(title, keywords, loss):
     analyzer = make_analyzer("bilingual")
 
-    assert loss_of_text([ANODES], title, text, keywords, analyzer) == pytest.approx(loss)
-    assert loss_of_text([], title, text, keywords, analyzer) == 0
+    assert loss_of_text([ANODES], title, keywords, analyzer) == pytest.approx(loss)
+    assert loss_of_text([], title, keywords, analyzer) == 0

@@ -191,18 +191,3 @@ def test_incomplete_papers_do_not_crowd_out_complete_ones(tmp_path, method):
         result = found(index, "graph retrieval", method, k=3)
     assert {hit.doc_id for hit in result.hits} == {"WHOLE0", "WHOLE1", "WHOLE2"}
     assert result.filtered["incomplete"] > 0
-
-
-def test_a_filter_holds_for_what_a_title_in_the_other_language_found(tmp_path):
-    paper = {
-        "id": "K1",
-        "title": "논의 메탄",
-        "abstract": "논에서 나오는 기체를 쟀다.",
-        "title2": "Methane of paddies",
-        "lang": "ko",
-    }
-    with index_of(tmp_path, paper) as index:
-        assert "K1" not in [
-            hit.passage_id for hit in found(index, "methane", filters=Filters(lang="en")).hits
-        ]
-        assert [hit.passage_id for hit in found(index, "methane").hits] == ["K1"]

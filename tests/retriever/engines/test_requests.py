@@ -1,10 +1,8 @@
-"""What a cluster is sent, as dictionaries, and which of the hits read have a definite place."""
+"""What a cluster is sent, as dictionaries."""
 
 import pytest
 
 from indexer.analysis import make_analyzer
-from retriever.engines import EngineHit
-from retriever.engines.ordering import settled
 from retriever.engines.requests import (
     compiled,
     phrase_query,
@@ -60,19 +58,3 @@ def test_an_expression_becomes_one_request():
             "must_not": [{"term": {"text": {"value": "survei", "boost": 1.0}}}],
         }
     }
-
-
-READ = [EngineHit("c#0", "c", 2.0), EngineHit("b#0", "b", 1.0), EngineHit("a#0", "a", 1.0)]
-
-
-@pytest.mark.parametrize(
-    ("limit", "k", "expected"),
-    [
-        (3, 1, ["c"]),
-        (3, 2, None),  # an unread hit may tie with a and b
-        (4, 2, ["c", "a"]),  # all were read
-    ],
-)
-def test_hits_that_may_tie_with_an_unread_one_are_not_settled(limit, k, expected):
-    hits = settled(READ, limit, k, collapse=False)
-    assert expected == (hits if hits is None else [hit.doc_id for hit in hits])

@@ -20,29 +20,6 @@ from retriever.queries.boolean import (
 from retriever.queries.expert import parse_expression
 from retriever.queries.filters import Filters, make_filters, parse_years
 
-GRAPH = Term("graph", ("graph",))
-SURVEY = Term("survey", ("survei",))
-
-
-@pytest.fixture(scope="module")
-def analyzer():
-    return make_analyzer("bilingual")
-
-
-@pytest.fixture(scope="module")
-def parse(analyzer):
-    return lambda expression: parse_expression(expression, analyzer)
-
-
-@pytest.mark.parametrize(
-    "expression",
-    ["graph NOT survey", "graph AND NOT survey", "graph -survey", "graph !survey", "-survey graph",
-     "graph AND (NOT survey)", "graph NOT (survey)", "graph NOT NOT NOT survey"],
-)  # fmt: skip
-def test_a_negation_is_written_in_many_ways(parse, expression):
-    assert set(parse(expression).clauses) == {GRAPH, Not(SURVEY)}
-
-
 ANALYZERS = {
     "bilingual": make_analyzer("bilingual"),
     "mixed": make_analyzer("bilingual", "mixed"),
@@ -82,22 +59,6 @@ def test_what_was_read_is_described_so_that_it_is_read_again(text, name):
 
     if query is not None:
         assert described_again(query, ANALYZERS[name]) == describe(query)
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "graph AND (검색 OR survey)",
-        'title:"지식 그래프" AND NOT survey AND year:2019..2024',
-        "(graph AND 검색) OR title:survey^0.3",
-        'lang:"ko" OR year:2020..',
-    ],
-)
-def test_what_describe_writes_is_left_as_it_is(expression):
-    query = parse_expression(expression, BILINGUAL)
-
-    assert query is not None
-    assert describe(query) == expression
 
 
 GRAPHS = Term("그래프", ("그래프",))

@@ -23,10 +23,7 @@ from retriever.relevance.paper_ranking import (
     scores_of,
 )
 from retriever.relevance.papers import PaperRelevance
-from retriever.relevance.passages import (
-    PAPERS as PAPER_WEIGHTS,
-)
-from retriever.relevance.passages import PASSAGES, Relevance, leads_of, relevance, relevance_by_models
+from retriever.relevance.passages import Relevance, leads_of, relevance, relevance_by_models
 from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.sources.gathered import SharedModels
@@ -78,21 +75,17 @@ class CrossEncoder:
         return "judge", list(self.found)
 
 
-def by_models(cross_encoder, weights=PASSAGES):
-    return relevance_by_models(cross_encoder, "question", ("one", "two"), lambda: HALF_AND_LEAD, weights)
+def by_models(cross_encoder):
+    return relevance_by_models(cross_encoder, "question", ("one", "two"), lambda: HALF_AND_LEAD)
 
 
 def test_the_cross_encoder_comes_first():
     assert by_models(CrossEncoder((0.9, 0.1))) == Relevance((0.9, 0.1), "judge")
 
 
-@pytest.mark.parametrize(
-    ("weights", "scores"),
-    # The logistic functions of -4.267 + 10.825 · .5 and -4 + 12 · .5; 0 without a vector.
-    [(PASSAGES, (0.758688, 0.0)), (PAPER_WEIGHTS, (0.880797, 0.0))],
-)
-def test_without_a_cross_encoder_the_lead_of_the_cosine_counts(weights, scores):
-    assert by_models(CrossEncoder(configured=False), weights) == Relevance(scores, "cosine")
+def test_without_a_cross_encoder_the_lead_of_the_cosine_counts():
+    # The logistic function of -4.267 + 10.825 · .5; 0 without a vector.
+    assert by_models(CrossEncoder(configured=False)) == Relevance((0.758688, 0.0), "cosine")
 
 
 def test_a_failed_model_is_reported_and_replaced():
@@ -218,28 +211,9 @@ def test_several_sources_are_ranked_as_one_index(tmp_path):
     assert likely[0] > likely[1] > 0
 
 
-def test_the_features_of_a_paper_are_shares_of_the_best_score():
-    curve = ScoreCurve.of([2.0, 1.0, 1.0, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7], words=3)
-    assert curve.features(PaperScore(1.0, 0.4)) == pytest.approx(
-        {
-            "share": math.log(0.5 + 0.02),
-            "head": math.log(0.72 / 2.02),  # the mean of the fourth to the tenth
-            "tail": math.log((0.7 / 21 + 0.02) / 2.02),  # of the tenth to the thirtieth
-            "words": math.log(3),
-        }
-    )
-
-
 def test_a_few_words_list_the_papers_with_all_of_them():
     few, many = (ScoreCurve.of([2.0, 0.4, 0.4, 0.4], words) for words in (2, 8))
 
     assert few.probability(PaperScore(0.1, 1.0)) == 0.5 > many.probability(PaperScore(0.1, 1.0))
     assert few.probability(PaperScore(2.0, 0.4)) == 0 < many.probability(PaperScore(2.0, 0.4))
     assert few.probability(None) == many.probability(None) == 0
-
-
-def test_authority_counts_citations_by_age():
-    young, old = paper("", year=2025, cited_by_count=20), paper("", year=2005, cited_by_count=20)
-    best, other = authorities([young, old], citations([young, old]), 2026)
-    assert best == 1.0
-    assert other < 0.5

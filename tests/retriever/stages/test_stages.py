@@ -1,13 +1,10 @@
 """A search stopped between its stages, changed, and continued; its plan as it is shown."""
 
 import asyncio
-from dataclasses import replace
 
-from retriever.engines import EngineHit
-from retriever.search import SearchRequest, Stages, open_search, present, run_stages, search
+from retriever.search import SearchRequest, open_search, present, run_stages, search
 from retriever.settings import RetrieverSettings
 from retriever.views.planning import plan_search
-from tests.retriever.made_papers import ids
 
 QUESTION = "비선형 회귀와 지식 그래프를 만드는 방법"
 SETTINGS = RetrieverSettings()
@@ -16,16 +13,6 @@ SETTINGS = RetrieverSettings()
 def begun(index, upto, question=QUESTION, **request):
     context = open_search(index, SearchRequest(question, **request), SETTINGS)
     return context, run_stages(context, upto=upto)
-
-
-def finished(context, stages: Stages):
-    return present(context, run_stages(context, stages))
-
-
-def with_toy(stages, hits):
-    """Return the stages with hits of a source that is no query."""
-    found = {**stages.pool.found, "toy": tuple(hits)}
-    return replace(stages, ranking=None, pool=replace(stages.pool, found=found))
 
 
 def test_a_search_run_stage_by_stage_gives_what_it_gives_at_once(index):
@@ -37,20 +24,6 @@ def test_a_search_run_stage_by_stage_gives_what_it_gives_at_once(index):
     at_once = asyncio.run(search(index, SearchRequest(QUESTION), SETTINGS)).as_record()
 
     assert by_stages | {"milliseconds": {}} == at_once | {"milliseconds": {}}
-
-
-def test_hits_of_another_source_join_the_candidates_under_its_name(index):
-    """A source is whatever gives hits: here one that knows a paper which no query finds."""
-    context, stages = begun(index, "pool")
-    assert "SEGMENT" not in ids(index, QUESTION)
-
-    result = finished(
-        context,
-        with_toy(stages, [EngineHit("SEGMENT", "SEGMENT", 1.0)]),
-    )
-
-    [hit] = [hit for hit in result.hits if hit.passage_id == "SEGMENT"]
-    assert hit.found_by == ("toy",)
 
 
 def planned(index, question, upto="plan", **request):
