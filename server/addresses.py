@@ -1,4 +1,4 @@
-"""Addresses of papers for readers, names of sources, and the address of the model, which is hidden."""
+"""Addresses of papers for readers, names of sources and files; the address of the model is hidden."""
 
 import re
 from collections.abc import Mapping
@@ -77,3 +77,10 @@ def hit_address(hit: Mapping[str, Any], index: str | None, public: str = "") -> 
     if index is None:
         return str(hit.get("url") or "")
     return f"{public}{paper_address(hit['doc_id'], index, hit['passage_id'])}"
+
+
+def saved_as(name: str) -> dict[str, str]:
+    """Return the header with the name of a file (RFC 6266); non-ASCII names are encoded by RFC 8187."""
+    if name.isascii():
+        return {"Content-Disposition": f'attachment; filename="{name}"'}
+    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}

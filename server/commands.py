@@ -17,8 +17,7 @@ from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines
 from indexer.options import INTERRUPTED, json_option, name_option
 from indexer.settings import IndexerSettings
-from server.access.keys import Key, KeyCall, Keys
-from server.access.sessions import Session, end_sessions_of, persons_sessions
+from server.access.keys import Key, KeyCall, Keys, Session, end_sessions_of, persons_sessions
 from server.monitoring.audit import note_change
 from server.monitoring.search_statistics import read_statistics
 from server.settings import ServerSettings

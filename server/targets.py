@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Request
-from pydantic import Field
-from typing_extensions import TypedDict
+from pydantic import Field, SkipValidation
 
 from base.errors import InvalidCall, RemediableError
 from base.notes import Note, note_codes
-from base.records import IF_ANY, Recordable
+from base.records import IF_ANY, INTERNAL, Recordable
 from generator.answer_events import stream_answer
 from generator.calls import AskCall
 from generator.finding.calls import FindRequest
@@ -45,24 +44,13 @@ from server.transport.streams import until_stop
 T = TypeVar("T")
 
 
-class Target(TypedDict):
-    """An index or sources."""
-
-    index: Annotated[str | None, Field(description="null if sources were searched")]
-    sources: Annotated[tuple[str, ...], IF_ANY, Field(description="searched instead of an index")]
-
-
 @dataclass(frozen=True, slots=True)
 class CallTarget(Recordable):
-    """The target of a call; `index` is None if `sources` are named."""
+    """The target of a call: an index or sources."""
 
-    opened: OpenIndex
-    index: str | None
-    sources: tuple[str, ...] = ()
-
-    def record_fields(self) -> Target:
-        """Return the target's fields of a response."""
-        return {"index": self.index, "sources": self.sources}
+    opened: Annotated[OpenIndex, SkipValidation, INTERNAL]
+    index: Annotated[str | None, Field(description="null if sources were searched")]
+    sources: Annotated[tuple[str, ...], IF_ANY, Field(description="searched instead of an index")] = ()
 
 
 async def open_target(services: Services, index: str | None, sources: Sequence[str] = ()) -> CallTarget:

@@ -18,8 +18,7 @@ from starlette.types import Scope
 
 from base.net.addresses import is_loopback
 from server.access.callers import Caller
-from server.access.keys import PREFIX, Keys
-from server.access.sessions import find_session
+from server.access.keys import PREFIX, Keys, find_session
 from server.access.sign_in.signing_in import SignIn
 from server.errors import BadRequest, SessionEnded, Unauthorized
 from server.settings import ServerSettings

@@ -24,10 +24,10 @@ from retriever.index import SearchIndex
 from retriever.papers.records import records_of_hits, records_of_papers
 from retriever.request import MAX_CHARACTERS
 from retriever.search import search
+from server.addresses import saved_as
 from server.description import MOST_CITED
 from server.services import Services, Shared
 from server.targets import admitted_search
-from server.transport.headers import saved_as
 
 PassageId = Annotated[str, Field(max_length=LONGEST_PASSAGE_ID)]
 router = APIRouter(prefix="/api/v1", tags=["papers"])

@@ -36,8 +36,7 @@ from retriever.papers.records import records_of_papers
 from retriever.reference import csl_item, web_address, year_of
 from retriever.search_records.record import now
 from server.access.callers import Caller, visit_of
-from server.access.keys import SECRET_BYTES
-from server.access.sessions import digest_of
+from server.access.keys import SECRET_BYTES, digest_of
 from server.addresses import paper_address, public_address
 from server.description import Shaped
 from server.errors import Forbidden, SearchUnusable, UnknownSearch

@@ -13,13 +13,12 @@ from generator.finding.calls import FindCall
 from generator.finding.result import FoundPapers, WithTree
 from generator.tracing import StreamEvent
 from server.access.callers import visit_of
-from server.addresses import without_address
+from server.addresses import saved_as, without_address
 from server.description import FINDING_EVENTS, FOUND_PAPERS, Shaped, by_address_and_body, stream_responses
 from server.kept_searches import SearchHead, resuming_call
 from server.limits.gate import Read, Search
 from server.services import Services, Shared
 from server.targets import CallTarget, finding_events, open_target
-from server.transport.headers import saved_as
 from server.transport.streams import streamed_or_whole
 
 router = APIRouter(prefix="/api/v1", tags=["find-papers"])

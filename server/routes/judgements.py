@@ -13,12 +13,12 @@ from generator.reader_judgements import JudgementCall, ReaderJudgement
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import SearchIndex
 from server.access.callers import visit_of
+from server.addresses import saved_as
 from server.errors import Forbidden, JudgementNotKept, StoreUnusable
 from server.limits.gate import Curate, Read
 from server.services import Services, Shared
 from server.store import Store
 from server.targets import open_target
-from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["judgements"])
 log = get_logger("server")

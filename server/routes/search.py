@@ -26,11 +26,11 @@ from retriever.stages.stages import Stage
 from retriever.views.facets import Facets, facets
 from retriever.views.nothing_found import NothingFound, nothing_found
 from retriever.views.planning import ChosenKeywords, PlannedSearch, plan_search
+from server.addresses import saved_as
 from server.description import ANSWER_RESULT, EVENTS, OfIndex, Shaped, by_address_and_body, stream_responses
 from server.limits.gate import Search
 from server.services import Services, Shared
 from server.targets import AskedSearch, CallTarget, admitted_search, answer_events, open_target
-from server.transport.headers import saved_as
 from server.transport.streams import streamed_or_whole
 
 COUNTED_IN_S = 5.0  # beside the hits; without them the counts have their own call

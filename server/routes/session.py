@@ -19,7 +19,7 @@ from server.access.authentication import (
     set_cookie,
 )
 from server.access.callers import Caller, visit_of
-from server.access.sessions import digest_of, end_session
+from server.access.keys import digest_of, end_session
 from server.access.sign_in.signing_in import BACK_CHANNEL, CALLBACK, SIGN_IN_S, SignIn
 from server.description import Shaped
 from server.errors import SignInFailed, Unauthorized

@@ -33,7 +33,6 @@ from server.monitoring.audit import NOT_LET_IN
 from server.problems import error_response
 from server.services import Services
 from server.settings import ServerSettings
-from server.transport.headers import default_headers, with_defaults
 
 # Paths that need no key: the page's files, the API's description, and liveness.
 OPEN_PATHS = frozenset(
@@ -64,6 +63,31 @@ MOST_OF_ANYBODY = 4_096  # bytes of a call without a key: it may contain a key f
 LONGEST_URL = 16_000  # bytes of path and query: a question in an address may have thousands of letters
 SESSION = "/api/v1/session"
 AUDITED = frozenset({SESSION, "/sign-in/callback", "/sign-in/back-channel-logout"})
+# Only content of this server is run, shown or requested; no inline script and no inline style.
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; "
+    "script-src 'self'; "
+    "style-src 'self'; "
+    "img-src 'self' data:; "
+    "font-src 'self'; "
+    "connect-src 'self'; "
+    "manifest-src 'self'; "
+    "form-action 'self'; "
+    "frame-ancestors 'none'; "
+    "base-uri 'none'"
+)
+ALWAYS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cache-control": "no-store",  # overridden by routes whose responses may be cached
+}
+ONE_YEAR_S = 31_536_000
+
+Headers = list[tuple[bytes, bytes]]
 
 
 class Entrance:
@@ -272,3 +296,20 @@ def count_wrong_key(services: Services, caller: Caller) -> None:
     """Raise TooOften if the caller has tried many wrong keys."""
     name = f"wrong key {caller.counted_as}"
     services.gate.buckets.require(name, WRONG_KEYS, "too many wrong keys from this address")
+
+
+def default_headers(settings: ServerSettings) -> Headers:
+    """Return the default headers of every response."""
+    headers = dict(ALWAYS)
+    if settings.behind_https:
+        headers["strict-transport-security"] = f"max-age={ONE_YEAR_S}"
+    if settings.origins:  # pages of other sites may read responses
+        headers["cross-origin-resource-policy"] = "cross-origin"
+    return [(name.encode(), value.encode()) for name, value in headers.items()]
+
+
+def with_defaults(given: Headers, defaults: Headers) -> Headers:
+    """Return a response's headers, completed by the defaults."""
+    headers = [(name.lower(), value) for name, value in given]
+    names = {name for name, _ in headers}
+    return headers + [default for default in defaults if default[0] not in names]

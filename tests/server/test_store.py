@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from server.access.keys import Keys, make_key
-from server.access.sessions import MOST_SESSIONS, Session, add_session, digest_of, find_session
+from server.access.keys import MOST_SESSIONS, Keys, Session, add_session, digest_of, find_session, make_key
 from server.errors import StoreUnusable
 from server.store import FILE, MUST_EXIST, Store
 from tests.indexer.made_corpora import ROOT, environment_of

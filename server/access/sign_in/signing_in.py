@@ -28,7 +28,7 @@ from base.logs import get_logger
 from base.settings.fields import listed
 from base.untrusted import one_line
 from server.access.callers import Caller
-from server.access.sessions import Session, add_session, digest_of, end_sessions_of
+from server.access.keys import Session, add_session, digest_of, end_sessions_of
 from server.errors import BadRequest, Forbidden, ProviderFailed, SignInFailed
 from server.settings import ROLES, GroupRights, ServerSettings, SignInSettings
 from server.store import Store

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from joserfc import jwk
 
-from server.access.sessions import digest_of
+from server.access.keys import digest_of
 from server.access.sign_in.provider import LOGOUT_EVENT
 from server.access.sign_in.signing_in import local_path
 from server.settings import SignInSettings
