@@ -25,6 +25,7 @@ from indexer.console import (
     terms_of,
 )
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
+from indexer.files.sums import unsealed
 from indexer.options import (
     chosen_index,
     interruptible,
@@ -234,10 +235,10 @@ def _verify(
     settings: IndexerSettings, name: str, progress: "Progress"
 ) -> tuple[dict[int, list[str]], IndexDamaged | None]:
     """Return the differences of each version of an index, and the error of its pointer."""
-    lost = None
+    lost = current = None
     with open_store(settings, name) as store:
         try:
-            store.require_current()
+            current = store.require_current()
         except IndexDamaged as error:  # the versions can still be verified
             lost = error
         compared = {}
@@ -246,6 +247,9 @@ def _verify(
                 with suppress(OSError):  # its manifest is unreadable, or it was pruned
                     held.enter_context(store.holding(version))
                 compared[version] = store.verify_files(version, progress)
+        sources = store.local.sources
+        if current in compared and sources.exists() and unsealed(sources.read_bytes()) is None:
+            compared[current].append(f"{sources.name} has a wrong checksum: all files will be read again")
         there = store.versions()  # others were pruned in the meantime
     return {version: lines for version, lines in compared.items() if version in there}, lost
 

@@ -69,11 +69,13 @@ def test_verify_tells_which_versions_are_whole(call, corpus):
     folder = IndexerSettings().home / "x"
     (folder / "versions" / "000001" / "glossary.sqlite").unlink()
     (folder / "versions" / "000002" / "lexicon.bin").write_bytes(b"")
+    sources = folder / "sources.bin"
+    sources.write_bytes(sources.read_bytes().replace(b"version", b"versioo"))
     result = CliRunner().invoke(indexes, ["verify", "x", "--json"])
     differing = [
         [line.split()[0] for line in one["differs"]] for one in json.loads(result.stdout)["versions"]
     ]
-    assert differing == [["glossary.sqlite"], ["lexicon.bin"]]
+    assert differing == [["glossary.sqlite"], ["lexicon.bin", "sources.bin"]]
     assert "(1, 2)" in str(result.exception)
 
 
