@@ -7,8 +7,10 @@ be chosen too. Counting is a separate call. If a search requests facets, the ser
 found, and sends the hits even if counting fails or takes too long.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 from typing import Annotated, Any, Literal, get_args
 from weakref import WeakKeyDictionary
@@ -34,6 +36,8 @@ FIELDS: tuple[FacetField, ...] = get_args(FacetField)
 
 # The value of papers without one.
 MISSING: dict[FacetField, Value] = {"year": 0, "lang": "", "journal": "", "authors": "", "type": ""}
+SEVERAL_VALUES: frozenset[FacetField] = frozenset({"authors"})  # fields of which a paper has several values
+EXACT_UP_TO = 2_000  # passages whose papers are counted exactly, which takes 40 µs each
 MOST_COUNTED, MOST_ESTIMATED = 10_000, 1_000  # counted values of a field
 MOST_VALUES = 20  # journals, authors and types shown
 
@@ -81,7 +85,8 @@ def facets(index: SearchIndex, request: SearchRequest | None, settings: Retrieve
     """Count the papers of a search, or all papers of the index, by their fields.
 
     The whole index is counted once per version. At most 20 values of a field are returned, but all years.
-    Counts are exact if each paper of the index has one passage, else estimates, most within 3 %.
+    Counts are exact if each paper of the index has one passage, and for up to 2,000 matching passages.
+    Otherwise they are estimates, most within 3 %.
 
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.
@@ -144,17 +149,29 @@ def _count(
 ) -> tuple[int, Counts, bool]:
     """Count the papers of the passages that a query matches; False if the counts are estimates.
 
-    If each paper has one passage, passages are counted. Otherwise papers are estimated (HyperLogLog++; most
-    counts within 3 %).
+    If each paper has one passage, passages are counted. Otherwise the papers of up to 2,000 passages are
+    counted exactly, and more are estimated (HyperLogLog++; most counts within 3 %).
     """
+    aggregate = partial(index.engine.aggregate, query, filters)
+    [passages] = index.engine.counts([(query, filters)])
     if index.manifest.papers == index.manifest.passages:
-        [passages] = index.engine.counts([(query, filters)])
-        answer = index.engine.aggregate(query, filters, _by_value(fields, {}, MOST_COUNTED))
+        answer = aggregate(_by_value(fields, {}, MOST_COUNTED))
         whole = not any(answer[field]["sum_other_doc_count"] for field in fields)
         return passages, _values(answer, fields), whole
-    papers = {"papers": {"cardinality": {"field": "doc_id"}}}
-    answer = index.engine.aggregate(query, filters, papers | _by_value(fields, papers, MOST_ESTIMATED))
-    return round(answer["papers"]["value"]), _values(answer, fields), False
+    estimates = {"papers": {"cardinality": {"field": "doc_id"}}}
+    if passages > EXACT_UP_TO:
+        answer = aggregate(estimates | _by_value(fields, estimates, MOST_ESTIMATED))
+        return round(answer["papers"]["value"]), _values(answer, fields), False
+    several = [field for field in fields if field in SEVERAL_VALUES]
+    single = [field for field in fields if field not in SEVERAL_VALUES]
+    sources = [{name: {"terms": {"field": name, "missing_bucket": True}}} for name in ("doc_id", *single)]
+    by_paper = {"papers": {"composite": {"size": EXACT_UP_TO, "sources": sources}}}
+    answer = aggregate(by_paper | _by_value(several, estimates, MOST_ESTIMATED))
+    keys = [bucket["key"] for bucket in answer["papers"]["buckets"]]
+    values = _values(answer, several)
+    for field in single:
+        values[field] = Counter(value for _, value in {(key["doc_id"], key[field]) for key in keys})
+    return len({key["doc_id"] for key in keys}), values, True
 
 
 def _by_value(fields: Iterable[FacetField], papers: Mapping[str, Any], size: int) -> dict[str, Any]:

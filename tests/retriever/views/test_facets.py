@@ -5,10 +5,13 @@ tests/service/elasticsearch imports all of this; `settings_for` makes settings o
 
 from typing import Any
 
+import pytest
+
 from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
+from retriever.views import facets as counting
 from retriever.views.facets import facets
 from tests.retriever.made_papers import contract_fixture
 
@@ -64,10 +67,13 @@ def test_a_field_leaves_its_own_filter_out_and_no_other(index):
     assert values(found, "journal") == [("Polar Notes", 1), ("Seals", 1)]
 
 
-def test_papers_of_several_passages_count_once(both):
+@pytest.mark.parametrize("exact_up_to", [2_000, 0])
+def test_papers_of_several_passages_count_once(both, monkeypatch, exact_up_to):
+    monkeypatch.setattr(counting, "EXACT_UP_TO", exact_up_to)
+
     found = counted(both, "walrus")
 
-    assert (found.papers, found.exact) == (4, False)
+    assert (found.papers, found.exact) == (4, exact_up_to > 0)
     assert values(found, "year") == [(2021, 1), (2020, 2), (None, 1)]
     assert values(found, "lang") == [("en", 4), ("ko", 4)]
     assert values(found, "journal") == [("Polar Notes", 2), ("Seals", 1), (None, 1)]
