@@ -93,8 +93,8 @@ reference: install-dev  ## write docs/reference/cli.md and settings.md from the 
 bench-server: install-server  ## measure the server: added latency, load limits, shutdown
 	$(BIN)/python -m benchmarks.server
 
-bench: install  ## measure a build, an update and searches of generated records
-	$(BIN)/python -m benchmarks.sizing
+bench: install  ## measure the ten queries of a question on a million generated documents
+	$(BIN)/python -m benchmarks.progressive
 
 # Pins that still fit are kept; LOCK_FLAGS=--upgrade renews them all.
 UV := uv==0.13.9

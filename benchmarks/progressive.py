@@ -3,7 +3,8 @@
     python -m benchmarks.progressive [--home DIR] [--documents N] [--rounds N] [--json]
 
 The variants alternate in one run, so that other load affects all of them, and their ratios are compared with
-bars. A cluster is measured too if SHRAG_ELASTICSEARCH__URL is set.
+bars. A cluster is measured too if SHRAG_ELASTICSEARCH__URL is set. The peak memory is that of this process:
+with the build, if the index was not there.
 """
 
 import os
@@ -16,7 +17,17 @@ from typing import TypeVar
 from base.terminal.output import echo
 from benchmarks.corpora.generated import QUESTION_STREAM, WARM_UP_STREAM, questions
 from benchmarks.corpora.index import ANALYZER, ensure_index
-from benchmarks.figures import Figure, benchmark, count_option, home_option, latencies, percentile, seconds_of
+from benchmarks.figures import (
+    GIGABYTE,
+    Figure,
+    benchmark,
+    count_option,
+    home_option,
+    latencies,
+    peak_bytes,
+    percentile,
+    seconds_of,
+)
 from eval.progress import question_bar
 from indexer.analysis import make_analyzer
 from indexer.settings import IndexerSettings
@@ -29,6 +40,7 @@ from retriever.query_plan import progressive_queries
 
 TOP = 10
 QUESTIONS, WARM_UP = 200, 100
+MEMORY_BAR = 1.0
 ONE, TEN, APART = "one OR query", "ten in one request", "ten requests"
 CLUSTER = "cluster, "
 RATIOS = {  # (numerator, denominator) → bar
@@ -116,7 +128,7 @@ def main(home: Path, documents: int, rounds: int) -> list[Figure]:
         if {name, other} <= variants.keys():
             ratio = median(percentile(each[name], 0.5) / percentile(each[other], 0.5) for each in measured)
             figures.append(Figure("queries", f"{name} by {other}, p50", ratio, "×", bar))
-    return figures
+    return [*figures, Figure("memory", "peak resident size", peak_bytes() / GIGABYTE, "GB", MEMORY_BAR)]
 
 
 if __name__ == "__main__":

@@ -28,12 +28,12 @@ from benchmarks.corpora.generated import records as generated_records
 from benchmarks.corpora.generated import write_lines
 from benchmarks.figures import (
     GIGABYTE,
-    KILOBYTE,
     Figure,
     benchmark,
     count_option,
     home_option,
     latencies,
+    peak_bytes,
     seconds_of,
 )
 from indexer.settings import IndexerSettings
@@ -148,13 +148,6 @@ async def measure_searches(
             figures += latencies("search", method, seconds)
             figures.append(Figure("search", f"{method}, processor time, mean", 1000 * mean, "ms"))
     return [*figures, Figure("search", "peak memory", peak_bytes() / GIGABYTE, "GB")]
-
-
-def peak_bytes() -> int:
-    """Return the peak resident memory of this process."""
-    # Unlike ru_maxrss, VmHWM leaves out the memory of the parent before exec.
-    status = Path("/proc/self/status").read_text("ascii")
-    return int(status.partition("VmHWM:")[2].split()[0]) * KILOBYTE
 
 
 def measure_cold_start(home: Path, question: str) -> Figure:
