@@ -34,7 +34,6 @@ from retriever.calls import MOST_HITS, IndexSearch
 from retriever.index import SearchIndex
 from retriever.papers.records import records_of_papers
 from retriever.reference import csl_item, web_address, year_of
-from retriever.search_records.record import now
 from server.access.callers import Caller, visit_of
 from server.access.keys import SECRET_BYTES, digest_of
 from server.addresses import paper_address, public_address
@@ -53,7 +52,8 @@ router = APIRouter(tags=["search"])
 MEDIA_TYPE = "application/atom+xml"
 LONGEST_ABSTRACT = 5_000  # characters
 LEAST_ENTRIES = 100  # if it has found as many
-TIME = "%Y-%m-%dT%H:%M:%SZ"
+# Exact, as papers may be found in the second in which a feed is made.
+TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 PAGE_NAMES = {"question": "q", "exclude": "not"}  # fields with another name on the page
 UNKNOWN = "no feed has that address; it may have been deleted"
 OWNED = (
@@ -165,7 +165,7 @@ async def create_feed(
         if call.strategist == "model":  # once: later searches use the same strategy
             call = call.changed(strategy=asked.request.strategy, strategist=None)
         version, papers = await _found(asked)
-    feed_id, created = uuid4().hex, now()
+    feed_id, created = uuid4().hex, _now()
     key = f"{feed_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
     rights = _rights(caller) if caller.person else ("[]", "[]")
     saved = json.dumps({**call.given_values(), "k": call.k}, ensure_ascii=False)
@@ -175,8 +175,12 @@ async def create_feed(
     )
     insert = f"INSERT INTO feeds VALUES ({', '.join('?' * len(row))})"  # noqa: S608
     await asyncio.to_thread(services.store.change, insert, *row)
-    feed = await asyncio.to_thread(_found_again, services.store, feed_id, version, papers)
+    feed = await asyncio.to_thread(_found_again, services.store, feed_id, version, papers, created)
     return {**_state(feed), "address": f"{public_address(services.server, request)}/feeds/{key}.atom"}
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):{TIME}}"
 
 
 def _make_room(services: Services, caller: Caller) -> None:
@@ -223,7 +227,7 @@ def _of_caller(store: Store, caller: Caller) -> list[Feed]:
     owner = owner_of(caller)
     if caller.person:
         confirm = "UPDATE feeds SET confirmed = ?, indexes = ?, sources = ? WHERE owner = ?"
-        store.change(confirm, now(), *_rights(caller), owner)
+        store.change(confirm, _now(), *_rights(caller), owner)
     rows = store.rows(f"{SELECT} WHERE owner = ? ORDER BY created DESC, id DESC", owner)
     return [Feed(*row) for row in rows]
 
@@ -256,7 +260,7 @@ async def feed_by_key(request: Request, key: str, services: Shared) -> Response:
         async with services.gate.admit(request, "search"):
             target = await open_target(services, feed.index)
             again = await _found(AskedSearch(services, target, feed.search.request()))
-        feed = await asyncio.to_thread(_found_again, services.store, feed.id, *again)
+        feed = await asyncio.to_thread(_found_again, services.store, feed.id, *again, _now())
         _, records = await _records(request, services, feed)
     call = feed.search
     document = rendered(
@@ -327,7 +331,7 @@ async def _found(asked: AskedSearch) -> tuple[str, list[str]]:
     return _version_of(manifest), [hit.doc_id for hit in result.listed]
 
 
-def _found_again(store: Store, feed_id: str, version: str, papers: Sequence[str]) -> Feed:
+def _found_again(store: Store, feed_id: str, version: str, papers: Sequence[str], time: str) -> Feed:
     """Add the new papers of a search; known ones keep their times, also those of another process.
 
     Raises:
@@ -335,7 +339,6 @@ def _found_again(store: Store, feed_id: str, version: str, papers: Sequence[str]
     """
     with store.changing() as database:
         database.execute("UPDATE feeds SET version = ? WHERE id = ?", (version, feed_id))
-        time = now()
         database.executemany(
             "INSERT OR IGNORE INTO feed_papers SELECT id, ?, ? FROM feeds WHERE id = ?",
             [(paper, time, feed_id) for paper in reversed(papers)],
