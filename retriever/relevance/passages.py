@@ -1,8 +1,8 @@
 """Relevance of texts to a question, 0 to 1: by the cross-encoder, else by the cosine, else by words.
 
-By words: a logistic regression on the share of the attainable score, fitted on training questions
-(`python -m tools.fitting passages --home DIR --fit --step 8`), the likelihood that a candidate is relevant if
-half of the candidates are.
+The words that question and passage share are measured by a logistic regression fitted on training
+questions (`python -m tools.fitting passages --home DIR --fit --step 8`), the likelihood that a candidate
+is relevant if half of the candidates are.
 """
 
 import math
@@ -11,23 +11,29 @@ from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 
+import numpy as np
+
 from base.errors import ResourceError
 from base.logistic import likelihood, sigmoid
 from base.untrusted import one_line
 from indexer.vectors.spool import text_to_encode
-from retriever.answerability import LEAST_SHARE
+from retriever.answerability import LEAST_SHARE, coverage
+from retriever.formula import TokenPlaces
 from retriever.index import SearchIndex
 from retriever.opening.models import CrossEncoder
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, terms_of
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit
+from retriever.terms import View
 
 # On the lead of a cosine, fitted on training questions in English with a small encoder.
 COSINE_WEIGHTS: Mapping[str, float] = {"bias": -4.267, "lead": 10.825}
 # Passages whose cosines are the baseline, since encoders differ in the range of their cosines.
 TAIL_FROM, TAIL_TO = 100, 200  # ranks among the nearest
-WORD_WEIGHTS: Mapping[str, float] = {"bias": 3.156, "share": 5.247}
+WINDOW = 25  # positions: about a sentence and a half
+WORD_WEIGHTS: Mapping[str, float] = {"bias": 1.39, "share": 4.373, "coverage": 1.299, "window": 0.757}
+NOTHING = {"share": math.log(LEAST_SHARE), "coverage": 0.0, "window": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +114,44 @@ def cosine_leads(index: SearchIndex, question: str, hits: Sequence[Hit]) -> list
 def word_features(
     index: SearchIndex, question: str, hits: Sequence[Hit], settings: RetrieverSettings
 ) -> list[dict[str, float]]:
-    """Return the logarithm of each passage's share of the attainable score."""
-    shares: dict[str, float] = {}
-    if terms := terms_of(index, SearchRequest(question), settings):
-        read = index.engine.rows([hit.passage_id for hit in hits])
-        shares = dict(zip(read.ids, terms.formula.shares(read).tolist(), strict=True))
-    return [{"share": math.log(shares.get(hit.passage_id, 0.0) + LEAST_SHARE)} for hit in hits]
+    """Return the logarithm of each passage's share of the attainable score.
+
+    With it come the highest shares of a view that the passage holds, as a whole and in 25 words.
+    """
+    terms = terms_of(index, SearchRequest(question), settings)
+    if terms is None:
+        return [NOTHING] * len(hits)
+    read = index.engine.rows([hit.passage_id for hit in hits])
+    places = TokenPlaces.of(read, terms.formula.tokens)
+    rows = {
+        passage_id: {
+            "share": math.log(share + LEAST_SHARE),
+            "coverage": max((coverage(view, places, row) for view in terms.views), default=0.0),
+            "window": max((best_window(view, places, row) for view in terms.views), default=0.0),
+        }
+        for row, (passage_id, share) in enumerate(
+            zip(read.ids, terms.formula.shares(read).tolist(), strict=True)
+        )
+    }
+    return [rows.get(hit.passage_id, NOTHING) for hit in hits]
+
+
+def best_window(view: View, places: TokenPlaces, row: int) -> float:
+    """Return the highest share of a view's importance within `WINDOW` positions of a passage."""
+    rows = places.rows
+    start = int(rows.body_start[row])
+    body = places.body[start : start + len(rows.body_of(row))]
+    total = sum(asked.importance for asked in view)
+    held = []
+    for asked in view:
+        columns = [places.column[form[0]] for form in asked.forms if places.holds(row, form)]
+        if columns:
+            held.append((asked.importance, np.flatnonzero(np.isin(body, columns))))
+    if not total or not held:
+        return 0.0
+    starts = np.unique(np.concatenate([found for _, found in held]))
+    covered = np.zeros(len(starts))
+    for importance, found in held:
+        ends = np.searchsorted(found, starts + WINDOW, "right")
+        covered += importance * (ends > np.searchsorted(found, starts))
+    return float(covered.max()) / total
