@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
+from multiprocessing.context import SpawnProcess
 from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar
 
@@ -123,7 +123,7 @@ def _analyse(
 @contextmanager
 def _processes(count: int, chosen: tuple[Any, ...]) -> Iterator["SimpleQueue[Connection]"]:
     """Start processes; yield a queue of the connections to those that have nothing to do."""
-    context, processes = multiprocessing.get_context("spawn"), list[BaseProcess]()
+    context, processes = multiprocessing.get_context("spawn"), list[SpawnProcess]()
     idle: SimpleQueue[Connection] = SimpleQueue()
     try:
         for _ in range(count):
