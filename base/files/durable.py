@@ -25,6 +25,7 @@ CAUSES = {
 
 # Exhausted resources of the process or machine: unrelated to the file that could not be opened.
 SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})  # exFAT, some network mounts
 TEMPORARY = re.compile(r"\.[0-9]+\.[0-9a-f]{8}\.partial")  # names made by `temporary_path`
 
 
@@ -93,7 +94,13 @@ def create_durably(path: Path, content: bytes, *, mode: int) -> None:
             os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
         file.write(content)
         _complete(file)
-        path.hardlink_to(passing)
+        try:
+            path.hardlink_to(passing)
+        except OSError as error:
+            if error.errno not in NO_HARD_LINKS:
+                raise
+            path.touch(mode, exist_ok=False)
+            passing.replace(path)
     sync(path.parent)
 
 

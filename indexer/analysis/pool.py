@@ -4,17 +4,16 @@ The caller can pass a further function of text and analyzer, which runs in the s
 """
 
 import multiprocessing
-import os
 import signal
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar
 
 from base.errors import InvalidCall
@@ -80,33 +79,25 @@ def analyse_in_order(
         return
 
     batches = chain(first, batches)
-    context = multiprocessing.get_context("spawn")
     chosen = analyzer, decompound, dictionary, beside
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=chosen)
-
-    def submitted(most: int) -> Iterator[tuple[list[tuple[Key, Texts]], Future[list[Any]]]]:
-        for batch in islice(batches, most):
-            with _interrupts_blocked():
-                future = pool.submit(_analyse_batch, [passage for _, passage in batch])
-            yield batch, future
-
-    started = False
-    try:
-        waiting = deque(submitted(workers * AHEAD))
+    # Each thread waits for one process. An ended process ends the thread's wait, even for half a result.
+    with ThreadPoolExecutor(workers) as threads, _processes(workers, chosen) as idle:
+        submitted = ((batch, threads.submit(_send, batch, idle)) for batch in batches)
+        waiting = deque(islice(submitted, workers * AHEAD))
+        started = False
         while waiting:
             batch, future = waiting.popleft()
-            results = future.result()
+            try:
+                results = future.result()
+            except EOFError as error:
+                script = getattr(sys.modules["__main__"], "__file__", None) or ""
+                if not started and script.endswith(".py"):
+                    raise InvalidCall(UNGUARDED.format(script)) from error
+                raise WorkerEnded(f"one of {workers} analysis processes was terminated") from error
             started = True
-            waiting.extend(submitted(1))
+            waiting.extend(islice(submitted, 1))
             for (key, passage), result in zip(batch, results, strict=True):
                 yield key, passage, *result
-    except BrokenProcessPool as error:
-        script = getattr(sys.modules["__main__"], "__file__", None) or ""
-        if not started and script.endswith(".py"):
-            raise InvalidCall(UNGUARDED.format(script)) from error
-        raise WorkerEnded(f"one of {workers} analysis processes was terminated") from error
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _batches(items: Iterable[tuple[Key, Texts]]) -> Iterator[list[tuple[Key, Texts]]]:
@@ -130,6 +121,41 @@ def _analyse(
 
 
 @contextmanager
+def _processes(count: int, chosen: tuple[Any, ...]) -> Iterator["SimpleQueue[Connection]"]:
+    """Start processes; yield a queue of the connections to those that have nothing to do."""
+    context, processes = multiprocessing.get_context("spawn"), list[SpawnProcess]()
+    idle: SimpleQueue[Connection] = SimpleQueue()
+    try:
+        for _ in range(count):
+            ours, theirs = context.Pipe()
+            idle.put(ours)
+            with theirs, _interrupts_blocked():  # only the process keeps `theirs`, so `ours` ends with it
+                process = context.Process(target=_work, args=(theirs, *chosen), daemon=True)
+                process.start()
+            processes.append(process)
+        yield idle
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+
+
+def _send(batch: list[tuple[Any, Any]], idle: "SimpleQueue[Connection]") -> list[Any]:
+    """Analyse a batch in a process; EOFError if the process ends."""
+    connection = idle.get()
+    try:
+        connection.send([passage for _, passage in batch])
+        results: list[Any] | Exception = connection.recv()
+    except OSError as error:
+        raise EOFError(str(error)) from error
+    finally:
+        idle.put(connection)
+    if isinstance(results, Exception):
+        raise results
+    return results
+
+
+@contextmanager
 def _interrupts_blocked() -> Iterator[None]:
     """Block Ctrl-C while a process may be started; it inherits this, and its parent ends it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -139,24 +165,21 @@ def _interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-_worker: tuple[Analyzer, RunBeside[Any, Any]]
-
-
-def _start_worker(
-    analyzer: str, decompound: Decompound, dictionary: UserDictionary | None, beside: RunBeside[Any, Any]
+def _work(
+    connection: Connection,
+    analyzer: str,
+    decompound: Decompound,
+    dictionary: UserDictionary | None,
+    beside: RunBeside[Any, Any],
 ) -> None:
-    global _worker  # noqa: PLW0603 - one analyzer per worker process
+    """Answer batches of passages by their analyses, or by an exception, until the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _worker = make_analyzer(analyzer, decompound, dictionary), beside
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-
-def _analyse_batch(passages: list[Any]) -> list[tuple[AnalysedPassage, Any]]:
-    return [_analyse(passage, *_worker) for passage in passages]
+    made = make_analyzer(analyzer, decompound, dictionary)
+    with suppress(EOFError, OSError):
+        while True:
+            passages = connection.recv()
+            try:
+                results: Any = [_analyse(passage, made, beside) for passage in passages]
+            except Exception as error:  # noqa: BLE001 - raised again in the parent
+                results = error
+            connection.send(results)

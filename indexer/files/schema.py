@@ -12,7 +12,7 @@
 | part | abstract, abstract2, body or passage | exact value |
 | first | the passage contains its paper's record | yes or no |
 | incomplete | the paper has no text beyond a title | yes or no |
-| sequence | the record's place in the corpus it came from | resuming an interrupted build |
+| sequence | the place of the record in the order of the index | order |
 | number | number of the passage and of its row in the forward index (`indexer/forward/`) | not searched |
 | record | the stored passage | not searched |
 | tokens | positions and offsets of the tokens | not searched |

@@ -1,10 +1,12 @@
 """Files that a command writes: outputs, private files, and files of JSON lines."""
 
+import errno
 import os
 import stat
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -130,7 +132,13 @@ def test_an_input_is_not_written_over_by_whatever_name(tmp_path, name):
         check_output(tmp_path / name, (None, tmp_path / "absent", tmp_path / "input", tmp_path / "below"))
 
 
-def test_a_file_is_private_and_never_replaces_another(tmp_path, monkeypatch):
+@pytest.mark.parametrize("hard_links", [True, False])
+def test_a_file_is_private_and_never_replaces_another(tmp_path, monkeypatch, hard_links):
+    def refuse(_self, _target):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    if not hard_links:
+        monkeypatch.setattr(Path, "hardlink_to", refuse)
     modes, synced = [], os.fsync
 
     def note_mode(descriptor):

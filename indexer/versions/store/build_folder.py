@@ -103,7 +103,7 @@ class BuildFolder:
             index=self.name,
         )
         with map_write_errors(self.name):
-            if not self.path.exists():
+            with suppress(FileExistsError):
                 self.path.mkdir(parents=True)
                 self.path.chmod(self.path.stat().st_mode & self._mode)  # the umask may restrict it more
             lock = lock_file(self.path / "writer.lock", busy)

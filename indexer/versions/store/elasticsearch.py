@@ -268,6 +268,9 @@ class ElasticsearchStore(IndexStore):
         files = documents.files_of(index)
         written = [path for name in FILES if (path := building / name).exists()]
         own = self._index(manifest.version)
+        if own.meta["built_by"]["holder"] != self._holder:
+            what = f"the index {index} of this process was removed, and another process is writing to it"
+            raise IndexBusy(what, remedy="repeat the command", index=self.name)
         sums = {path.name: sum_file(path) for path in written}
         published = replace(manifest, files=sums, shards=own.shards)
         before = self.current() or 0

@@ -1,9 +1,14 @@
 """Text to tokens: properties of any text, packed tokens, names, and several processes."""
 
+import gc
 import hashlib
 import json
+import os
+import signal
+import struct
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +23,7 @@ from indexer.analysis.hanja import read_hanja, readings
 from indexer.analysis.names import LONGEST_READ
 from indexer.analysis.normal_form import normal_form
 from indexer.analysis.packing import GAP, TERM_SEPARATOR, PassageTokens
-from indexer.analysis.pool import BATCH, analyse_in_order
+from indexer.analysis.pool import BATCH, WorkerEnded, analyse_in_order
 from indexer.versions.manifest import ANALYSIS_VERSION
 
 KOREAN, BILINGUAL, ENGLISH = map(make_analyzer, ("korean", "bilingual", "english"))
@@ -173,6 +178,25 @@ def test_what_the_source_raises_comes_through():
 
     with pytest.raises(LookupError, match="the end of the world"):
         in_processes(items(), workers=2)
+
+
+def killed_at_work(texts, analyzer):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed_while_it_sends(texts, analyzer):
+    connection = next(found for found in gc.get_objects() if isinstance(found, Connection))
+    os.write(connection.fileno(), struct.pack("!i", 1_000) + b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("beside", [killed_at_work, killed_while_it_sends])
+def test_a_killed_process_ends_the_analysis(beside):
+    texts = SimpleNamespace(title="", text="word", title2="")
+    items = ((number, texts) for number in range(3 * BATCH))
+
+    with pytest.raises(WorkerEnded):
+        list(analyse_in_order(items, beside, analyzer="english", decompound="discard", workers=2))
 
 
 FILLING = "some plain words of a text that goes on "
