@@ -25,7 +25,6 @@ class Remedy(StrEnum):
     ALLOW_DEAD_LETTERS = "set such records aside and index the rest (leave --strict out)"
     NAME_FORMAT = "name the format (--format)"
     FEWER_WORKERS = "use fewer processes, which need less memory (--workers)"
-    CONFIRM = "confirm it (--yes)"
 
 
 class ShragError(Exception):
