@@ -57,7 +57,8 @@ class OpenIndexes:
         self._kept: dict[str, _Kept] = {}  # least recently used first
         self._closing: set[asyncio.Task[None]] = set()
         self._names: list[str] = []  # of the last listing
-        self._listed_at = -LISTED_FOR_S
+        self._listing: asyncio.Task[list[str]] | None = None
+        self._listed_at = 0.0
         self.trouble: Exception | None = None  # the error of the last listing
         self.opens_none = False  # there are indexes, but none of the expected ones opens
         self.started = False  # each expected index is open, or failed to open
@@ -126,14 +127,18 @@ class OpenIndexes:
         return name in await self.names() or name in await self.names(anew=True)
 
     async def _listed(self, *, anew: bool = False) -> list[str]:
-        """List the indexes, at most once a second."""
-        if anew or self.trouble or time.monotonic() > self._listed_at + LISTED_FOR_S:
-            try:
-                self._names = await asyncio.to_thread(index_names, self._settings)
-            except Exception as error:
-                self.trouble = error
-                raise
-            self.trouble, self._listed_at = None, time.monotonic()
+        """List the indexes, at most once a second; concurrent callers share a listing, or its failure."""
+        now, listing = time.monotonic(), self._listing
+        is_old = anew or self.trouble is not None or now > self._listed_at + LISTED_FOR_S
+        if listing is None or (is_old and listing.done()):
+            listing = self._listing = asyncio.create_task(asyncio.to_thread(index_names, self._settings))
+            self._listed_at = now
+        try:
+            self._names = await asyncio.shield(listing)
+        except Exception as error:
+            self.trouble = error
+            raise
+        self.trouble = None
         return self._names
 
     async def chosen(self, name: str | None) -> str:

@@ -114,7 +114,7 @@ async def _written_each_minute(calls: CallLog, statistics: SearchStatistics) -> 
         yield
     finally:
         writing.cancel()
-        calls.write_counted()
+        await asyncio.to_thread(calls.close)
         statistics.take()()
 
 

@@ -25,7 +25,7 @@ from indexer.backups import SERVER_STORE
 from server.errors import StoreUnusable
 
 FILE = SERVER_STORE
-FORMAT = 3
+FORMAT = 2
 WAIT_S = 5.0  # wait for a writing process
 SECRET_BYTES = 32
 MUST_EXIST = "_SHRAG_SERVER_STORE"  # environment variable of a server that has made the file

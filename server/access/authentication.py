@@ -10,6 +10,7 @@ setting `local_operator`, and while no key was ever made, callers from this mach
 with the marks of a proxy (a header, HTTP/1.0) remain readers.
 """
 
+import math
 import re
 
 from starlette.requests import Request
@@ -120,7 +121,7 @@ def caller_of(scope: Scope, keys: Keys, settings: ServerSettings, sign_in: SignI
 
 def _caller_of_session(session: str, address: str, keys: Keys, sign_in: SignIn | None) -> Caller | None:
     """Return the caller of the page's cookie; None if the session has ended."""
-    found = find_session(keys.store, session, idle_s=sign_in.idle_s if sign_in else 0)
+    found = find_session(keys.store, session, idle_s=sign_in.idle_s if sign_in else math.inf)
     if found is None:
         return None
     if found.person:

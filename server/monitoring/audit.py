@@ -12,9 +12,11 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import Any, Self, TypeAlias
 
 from base.files.durable import cause_of
@@ -28,6 +30,8 @@ FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK |
 
 log = get_logger("server")
 MOST_COUNTED = 10_000  # kinds of refusals; beyond, their lines are written early
+MOST_WAITING = 10_000  # lines for the writing thread; beyond, they are counted as lost
+CLOSED_WITHIN_S = 1.0  # time for the lines that wait at the end
 NOT_LET_IN = frozenset({401, 403, 421, 429})
 LOGGED = ("method", "route", "status", "milliseconds", "refused")
 Record: TypeAlias = Mapping[str, Any]
@@ -110,11 +114,13 @@ class AuditLog:
 
 
 class CallLog:
-    """The log lines of calls, for one event loop."""
+    """The log lines of calls, for one event loop; a thread writes to the audit log, in their order."""
 
     def __init__(self, audit: AuditLog) -> None:
         """Start without refusals."""
         self._audit = audit
+        self._writer = ThreadPoolExecutor(1, "audit")
+        self._room = BoundedSemaphore(MOST_WAITING)
         self._refused: dict[Kind, tuple[int, Record, Record] | None] = {}  # since the last line: first, last
 
     def note(self, record: Record, *, caller: str, is_audited: bool) -> None:
@@ -139,12 +145,33 @@ class CallLog:
             number, first, last = counted
             self._write({**last, "refused": number, "since": first["time"]}, is_audited=kind[-1])
             self._refused[kind] = None
-        self._audit.delete_old()
+        self._writer.submit(self._audit.delete_old)
+
+    def close(self) -> None:
+        """Write the counts, and wait a moment until all lines are written; the others are counted as lost."""
+        self.write_counted()
+        wait([self._writer.submit(self._audit.delete_old)], CLOSED_WITHIN_S)
+        self._writer.shutdown(wait=False, cancel_futures=True)
 
     def _write(self, record: Record, *, is_audited: bool) -> None:
         log.info("call", **{name: record[name] for name in LOGGED if name in record})
-        if is_audited:
-            self._audit.write(dict(record))
+        if is_audited and self._room.acquire(blocking=False):
+            try:
+                writing = self._writer.submit(self._audit.write, dict(record))
+            except RuntimeError:  # the log is closed
+                writing = Future()
+                writing.cancel()
+            writing.add_done_callback(self._finish)
+        elif is_audited:  # the disk does not respond
+            self._audit.count_lost()
+
+    def _finish(self, writing: Future[None]) -> None:
+        self._room.release()
+        if writing.cancelled():
+            self._audit.count_lost()
+        elif error := writing.exception():
+            self._audit.count_lost()
+            log.error("audit log line lost", error=type(error).__name__)
 
 
 def note_change(event: str, **facts: Any) -> None:

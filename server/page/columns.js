@@ -100,8 +100,9 @@ function showStrategy(result, asked, manifest, change) {
   function filters() {
     const shown = { year: asked.year.replace("..", "–"), lang: asked.lang && nameOf("lang", asked.lang), journal: asked.journal, author: asked.author, type: asked.type && nameOf("type", asked.type) };
     const written = (result.note_codes ?? []).filter((note) => ["fields_only", "phrases_only"].includes(note?.code)); // in the question
+    const single = written.flatMap(({ values }) => values.written.match(/(?:NOT )?[a-z]+:"[^"]*"|“[^”]*”/g) ?? []);
     return [!asked.conditions && tag("", t("literal"), { conditions: true }, change),
-      written.map(({ values }) => tag("", values.written, { conditions: false }, change)),
+      single.map((text) => tag("", text, without(text, asked.meant || asked.question), change)),
       Object.entries(shown).map(([name, text]) => text && tag(t(name === "lang" ? "language" : name), text, { [name]: "" }, change))];
   }
 
@@ -109,6 +110,14 @@ function showStrategy(result, asked, manifest, change) {
     const name = kind ? `${kind}: ${text}` : text;
     return h("li", { class: "tag", "data-condition": name }, name, button(`drop:${name}`, t("drop", { name }), "✕", () => drop(part, t("dropped", { name }))));
   }
+}
+
+/** The change that removes a condition from the question: a field with its value, or the quotation marks of a phrase. */
+function without(condition, question) {
+  const [, field, value] = /([a-z]*):?["“]([^]*)["”]$/.exec(condition);
+  const written = value.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const rest = field ? question.replace(new RegExp(`(?:-|NOT\\s+)?[^\\s:：]+[:：]["“]?${written}["”]?`), "") : question.replace(new RegExp(`["“”「『]${written}["“”」』]`), value);
+  return rest !== question && rest.trim() ? { question: rest.trim() } : { conditions: false };
 }
 
 // Facets by year, language, journal, author and type, with counts; each value narrows the search

@@ -6,9 +6,11 @@ import { byline, hitAddress, isSources } from "./papers.js";
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}.,%-]*[\p{L}\p{N}%]|[\p{L}\p{N}]/gu;
 const HANGUL = /^[\uac00-\ud7a3]/;
+const COMMON = /^(?:which|their|these|there|하였다|있다|있었다|않았다|한다|된다|대한|대하여|위한|통해)$/i;
 
-/** The beginning of a word, by which words with other endings and particles match; short words without digits mark nothing. */
+/** The beginning of a word, by which words with other endings and particles match; common words, and short ones without digits, mark nothing. */
 function stem(word) {
+  if (COMMON.test(word)) return undefined;
   const length = HANGUL.test(word) ? 2 : 5;
   return word.length >= length ? word.toLowerCase().slice(0, length) : /\d/.test(word) && word;
 }

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import time
+from threading import Event
 
 import pytest
 
@@ -152,6 +153,24 @@ def test_refusals_that_go_on_are_a_line_for_each_minute(tmp_path):
         calls.write_counted()
     calls.note(REFUSED | {"status": 200}, caller="key k", is_audited=True)
     calls.note(REFUSED, caller="key other", is_audited=True)
-    calls.write_counted()
+    calls.close()
 
     assert [line.get("refused") for line in lines_of(tmp_path / "audit")] == [None, 4, 5, 5, None, None]
+
+
+def test_a_slow_disk_delays_no_call_and_lines_keep_their_order(tmp_path):
+    disk_responds = Event()
+
+    class Slow(AuditLog):
+        def write(self, record):
+            disk_responds.wait()
+            super().write(record)
+
+    calls = CallLog(Slow(tmp_path / "audit"))
+    for number in range(3):
+        calls.note(REFUSED | {"status": 200, "n": number}, caller="key k", is_audited=True)
+    assert not lines_of(tmp_path / "audit")
+    disk_responds.set()
+    calls.close()
+
+    assert [line["n"] for line in lines_of(tmp_path / "audit")] == [0, 1, 2]

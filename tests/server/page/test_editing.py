@@ -99,13 +99,16 @@ def test_a_condition_of_a_question_is_shown_and_stays_removed(reader, question, 
         expect(condition).to_have_count(0)
 
 
-def test_a_phrase_that_a_question_requires_is_a_condition_too(reader):
-    page = shown(reader, address('battery "thermal runaway"'))
-    condition = page.locator(CONDITIONS)
-    expect(condition).to_have_text("“thermal runaway”✕")
-    condition.get_by_role("button").click()
-    expect(page.locator("#literal")).to_be_checked()
-    expect(condition).not_to_contain_text("runaway")
+def test_one_of_several_filters_of_a_question_is_removed(reader):
+    page = shown(reader, address('battery "thermal runaway" "heat" year:2010..'))
+    conditions = page.locator(CONDITIONS)
+    expect(conditions).to_have_text(['year:"2010.."✕', "“thermal runaway”✕", "“heat”✕"])
+    conditions.nth(1).get_by_role("button").click()
+    expect(page.locator("#question")).to_have_value('battery thermal runaway "heat" year:2010..')
+    expect(conditions).to_have_text(['year:"2010.."✕', "“heat”✕"])
+    conditions.first.get_by_role("button").click()
+    expect(page.locator("#question")).to_have_value('battery thermal runaway "heat"')
+    expect(conditions).to_have_text(["“heat”✕"])
 
 
 @in_both_languages
