@@ -42,14 +42,16 @@ class Pool:
     def add(self, papers: Iterable[Paper]) -> list[StoredPassage]:
         """Analyse the passages of new papers, index them, and return them."""
         new: list[StoredPassage] = []
-        writer = self._index.writer(WRITER_BYTES, 1)
         for passage in (passage for paper in papers for passage in stored_passages(paper, "paper")):
             analysed = AnalysedPassage.of(passage.title, passage.text, passage.title2, self._analyzer)
-            row, number = packed_row(passage, analysed, self._terms), len(self._numbered) + len(new)
-            writer.add_document(passage_document(passage, analysed.tokens, number, number))
-            self._counts.add(row)
+            row = packed_row(passage, analysed, self._terms)
             new.append(replace(passage, tokens=analysed.tokens, row=row))
+        writer = self._index.writer(WRITER_BYTES, 1)
+        for number, passage in enumerate(new, len(self._numbered)):
+            writer.add_document(passage_document(passage, passage.tokens, number, number))
+            self._counts.add(passage.row)
         writer.commit()
+        writer.wait_merging_threads()  # closes it: an index has one writer at a time
         self._index.reload()
         self._searcher = self._index.searcher()
         self._lexicon = Lexicon(lexicon_bytes(self._terms.terms, self._counts))
