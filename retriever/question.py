@@ -8,14 +8,13 @@ the readings that contain it.
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from base.letters import HANGUL
 from indexer.analysis import Analyzer
 from indexer.analysis.names import names_in
 from indexer.analysis.tokens import TaggedToken, Token
 from indexer.analysis.word_roles import SUBJECT_ROLES, Role, is_common, roles_of
-from indexer.corpora.papers import language_of
 from retriever.conditions import Conditions
 from retriever.index import SearchIndex
 from retriever.opening.synonyms import Expansion
@@ -76,15 +75,13 @@ class Question:
 
     def words(self) -> list[Keyword]:
         """Return the words of the subject, each once; a single word with the tokens of all its readings."""
-        if word := self.single_word:
-            return [Keyword(word, language_of(word), tuple(self.weights))]
-        return words_of(self.text, self.subject)
+        words = words_of(self.text, self.subject)
+        return [replace(word, tokens=tuple(self.weights)) for word in words] if self.single_word else words
 
     @property
-    def single_word(self) -> str:
-        """The word of a query of one word; "" for others."""
-        words = WORD.findall(self.text)
-        return words[0] if len(words) == 1 else ""
+    def single_word(self) -> bool:
+        """Whether it is a query of one word."""
+        return len(WORD.findall(self.text)) == 1
 
     @property
     def texts(self) -> dict[str, str]:
