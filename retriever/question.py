@@ -44,7 +44,7 @@ class Question:
         synonyms: of the user's file.
         expression: of the expert language.
         conditions: its explicit conditions; exclusions, years and fields were removed from the question.
-        filters: those of its fields and phrases that papers satisfy.
+        filters: its fields and phrases, if papers satisfy them.
     """
 
     text: str
