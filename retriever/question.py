@@ -8,13 +8,14 @@ the readings that contain it.
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from base.letters import HANGUL
 from indexer.analysis import Analyzer
 from indexer.analysis.names import names_in
 from indexer.analysis.tokens import TaggedToken, Token
 from indexer.analysis.word_roles import SUBJECT_ROLES, Role, is_common, roles_of
+from indexer.corpora.papers import language_of
 from retriever.conditions import Conditions
 from retriever.index import SearchIndex
 from retriever.opening.synonyms import Expansion
@@ -40,6 +41,7 @@ class Question:
         weights: of each token: its occurrences, or the share of the readings of its word; half for words of
             the request, question words and words of any paper.
         roles: of each token.
+        single_word: of a query of one word, without signs and particles around it.
         names: the tokens of each name in it.
         synonyms: of the user's file.
         expression: of the expert language.
@@ -51,6 +53,7 @@ class Question:
     tagged: tuple[TaggedToken, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     roles: Mapping[str, Role] = field(default_factory=dict)
+    single_word: str = ""
     names: tuple[tuple[str, ...], ...] = ()
     synonyms: tuple[Expansion, ...] = ()
     expression: Query | None = None
@@ -75,13 +78,9 @@ class Question:
 
     def words(self) -> list[Keyword]:
         """Return the words of the subject, each once; a single word with the tokens of all its readings."""
-        words = words_of(self.text, self.subject)
-        return [replace(word, tokens=tuple(self.weights)) for word in words] if self.single_word else words
-
-    @property
-    def single_word(self) -> bool:
-        """Whether it is a query of one word."""
-        return len(WORD.findall(self.text)) == 1
+        if word := self.single_word:
+            return [Keyword(word, language_of(word), tuple(self.weights))]
+        return words_of(self.text, self.subject)
 
     @property
     def texts(self) -> dict[str, str]:
@@ -109,6 +108,7 @@ def analyse_question(index: SearchIndex, text: str, *, synonyms: bool = True) ->
         tagged,
         weights={token: weight * (WEAK if token in weak else 1.0) for token, weight in weights.items()},
         roles=roles,
+        single_word=_single_word(text, index.analyzer),
         names=() if is_passage else tuple(names_in(text, list(tagged))),
         synonyms=tuple(found),
     )
@@ -130,11 +130,26 @@ def keyword_weights(text: str, analyzer: Analyzer) -> dict[str, float]:
     """Return the weights of a keyword's tokens: occurrences, or for Hangul the share of its readings."""
     weights: dict[str, float] = {}
     for word in WORD.findall(text) if HANGUL.search(text) else [text]:
-        contexts = _contexts(word)
-        found = (token for context in contexts for token in analyzer.analyze(context))
-        for token in (token for token, _, start, _ in found if start < len(word)):
-            weights[token] = weights.get(token, 0.0) + 1 / len(contexts)
+        readings = _readings(word, analyzer)
+        for token in (token[0] for reading in readings for token in reading):
+            weights[token] = weights.get(token, 0.0) + 1 / len(readings)
     return weights
+
+
+def _single_word(text: str, analyzer: Analyzer) -> str:
+    """Return the word of a query of one word, from the first to the last token of its readings."""
+    words = WORD.findall(text)
+    if len(words) != 1:
+        return ""
+    tokens = [token for reading in _readings(words[0], analyzer) for token in reading]
+    return words[0][min(token[2] for token in tokens) : max(token[3] for token in tokens)] if tokens else ""
+
+
+def _readings(word: str, analyzer: Analyzer) -> list[list[Token]]:
+    """Return the tokens of a word alone and in each other context."""
+    return [
+        [token for token in analyzer.analyze(context) if token[2] < len(word)] for context in _contexts(word)
+    ]
 
 
 def _contexts(word: str) -> list[str]:
