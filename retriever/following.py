@@ -155,7 +155,7 @@ class FollowingIndex:
             current.notes = ()
         except UnknownIndex:
             raise
-        except (EngineUnreachable, EngineRefused):
+        except EngineUnreachable:
             pass  # the question decides whether it fails
         except (ResourceError, OSError) as error:
             self._look_at = time.monotonic() + LOOKED_EVERY_S

@@ -99,7 +99,8 @@ def unknown_words(context: SearchContext, terms: SearchTerms | None) -> tuple[st
 def _exclusion_note(terms: SearchTerms, ranking: Ranking, shown: Sequence[Hit]) -> Note | None:
     """Return a note with the number of shown hits that are about an excluded thing."""
     excluded = ", ".join(each.text for each in terms.exclusions if each.names)
-    about = sum(hit.passage_id in ranking.losses for hit in shown)
+    papers = {hit.doc_id for hit, _ in ranking.hits if hit.passage_id in ranking.losses}
+    about = sum(hit.doc_id in papers for hit in shown)
     code = {0: "about_excluded_none", 1: "about_excluded_one"}.get(about, "about_excluded")
     return Note(code, excluded=excluded, about=about, shown=len(shown)) if excluded else None
 

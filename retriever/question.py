@@ -41,17 +41,19 @@ class Question:
         weights: of each token: its occurrences, or the share of the readings of its word; half for words of
             the request, question words and words of any paper.
         roles: of each token.
+        single_word: of a query of one word, without signs and particles around it.
         names: the tokens of each name in it.
         synonyms: of the user's file.
         expression: of the expert language.
         conditions: its explicit conditions; exclusions, years and fields were removed from the question.
-        filters: those of its fields and phrases that papers satisfy.
+        filters: its fields and phrases, if papers satisfy them.
     """
 
     text: str
     tagged: tuple[TaggedToken, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     roles: Mapping[str, Role] = field(default_factory=dict)
+    single_word: str = ""
     names: tuple[tuple[str, ...], ...] = ()
     synonyms: tuple[Expansion, ...] = ()
     expression: Query | None = None
@@ -81,12 +83,6 @@ class Question:
         return words_of(self.text, self.subject)
 
     @property
-    def single_word(self) -> str:
-        """The word of a query of one word; "" for others."""
-        words = WORD.findall(self.text)
-        return words[0] if len(words) == 1 else ""
-
-    @property
     def texts(self) -> dict[str, str]:
         """The first written form of each token."""
         return {token: self.text[start:end] for token, _, start, end in reversed(self.tokens)}
@@ -112,6 +108,7 @@ def analyse_question(index: SearchIndex, text: str, *, synonyms: bool = True) ->
         tagged,
         weights={token: weight * (WEAK if token in weak else 1.0) for token, weight in weights.items()},
         roles=roles,
+        single_word=_single_word(text, index.analyzer),
         names=() if is_passage else tuple(names_in(text, list(tagged))),
         synonyms=tuple(found),
     )
@@ -133,11 +130,26 @@ def keyword_weights(text: str, analyzer: Analyzer) -> dict[str, float]:
     """Return the weights of a keyword's tokens: occurrences, or for Hangul the share of its readings."""
     weights: dict[str, float] = {}
     for word in WORD.findall(text) if HANGUL.search(text) else [text]:
-        contexts = _contexts(word)
-        found = (token for context in contexts for token in analyzer.analyze(context))
-        for token in (token for token, _, start, _ in found if start < len(word)):
-            weights[token] = weights.get(token, 0.0) + 1 / len(contexts)
+        readings = _readings(word, analyzer)
+        for token in (token[0] for reading in readings for token in reading):
+            weights[token] = weights.get(token, 0.0) + 1 / len(readings)
     return weights
+
+
+def _single_word(text: str, analyzer: Analyzer) -> str:
+    """Return the word of a query of one word, from the first to the last token of its readings."""
+    words = WORD.findall(text)
+    if len(words) != 1:
+        return ""
+    tokens = [token for reading in _readings(words[0], analyzer) for token in reading]
+    return words[0][min(token[2] for token in tokens) : max(token[3] for token in tokens)] if tokens else ""
+
+
+def _readings(word: str, analyzer: Analyzer) -> list[list[Token]]:
+    """Return the tokens of a word alone and in each other context."""
+    return [
+        [token for token in analyzer.analyze(context) if token[2] < len(word)] for context in _contexts(word)
+    ]
 
 
 def _contexts(word: str) -> list[str]:

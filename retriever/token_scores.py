@@ -35,7 +35,7 @@ def explain_query(engine: Engine, query: Query, passage_id: str) -> tuple[TermSc
     scores = {part: hits[0].score for part, hits in zip(asked, found, strict=True) if hits}
     held = {leaf for leaf, of in parts.items() if not scores.keys().isdisjoint(of)}
     adding = [part for leaf in _contributing(query, held) or () for part in parts[leaf] if scores.get(part)]
-    return _term_scores(engine, passage_id, {part: scores[part] for part in adding})
+    return _term_scores(engine, passage_id, adding, scores)
 
 
 def in_order(terms: Iterable[TermScore]) -> tuple[TermScore, ...]:
@@ -76,14 +76,17 @@ def _contributing(query: Query, held: Collection[Leaf]) -> list[Leaf] | None:
             return [query] if query in held else None
 
 
-def _term_scores(engine: Engine, passage_id: str, scores: Mapping[Leaf, float]) -> tuple[TermScore, ...]:
-    words = [part for part in scores if isinstance(part, Term | Phrase)]
-    patterns = {part: part.tokens if isinstance(part, Phrase) else _pattern(part) for part in words}
+def _term_scores(
+    engine: Engine, passage_id: str, adding: Iterable[Leaf], scores: Mapping[Leaf, float]
+) -> tuple[TermScore, ...]:
+    """Return the parts that add to the score; one that a query contains twice adds twice."""
+    words = [part for part in adding if isinstance(part, Term | Phrase)]
+    patterns: dict[Leaf, Pattern] = {
+        part: part.tokens if isinstance(part, Phrase) else tuple(enumerate(part.tokens)) for part in words
+    }
     tokens = {part: [Term(token, (token,), part.field) for _, token in patterns[part]] for part in words}
     counted = list(dict.fromkeys([*words, *(term for of in tokens.values() for term in of)]))
-    passages = dict(
-        zip(counted, engine.counts([(part, Filters()) for part in counted]), strict=True),
-    )
+    passages = dict(zip(counted, engine.counts([(part, Filters()) for part in counted]), strict=True))
     places = TokenPlaces.of(engine.rows([passage_id]), {token for of in patterns.values() for _, token in of})
 
     def term_score(part: Term | Phrase) -> TermScore:
@@ -94,7 +97,3 @@ def _term_scores(engine: Engine, passage_id: str, scores: Mapping[Leaf, float]) 
         return TermScore(token, part.field, part.weight, frequency, passages[part], idf, scores[part])
 
     return in_order(map(term_score, words))
-
-
-def _pattern(term: Term) -> Pattern:
-    return tuple(enumerate(term.tokens))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from indexer.encoders import Stored
 from indexer.files.schema import StoredPassage
-from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
+from indexer.forward.lexicon import Lexicon
 from indexer.forward.rows import PassageRows
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
@@ -42,11 +42,6 @@ def numbered_rows(ids: tuple[str, ...], rows: PassageRows, lexicon: Lexicon) -> 
     if max(int(rows.body.max(initial=0)), int(rows.title.max(initial=0))) > len(lexicon):
         raise ValueError("a row of a passage is damaged")
     return NumberedRows(ids, rows, lexicon)
-
-
-def no_rows() -> NumberedRows:
-    """Return the rows of no passage."""
-    return NumberedRows((), PassageRows.of([]), Lexicon(lexicon_bytes([], TokenCounts())))
 
 
 class Engine(Protocol):

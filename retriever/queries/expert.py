@@ -12,10 +12,11 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from base.notes import Note, note_in
 from indexer.analysis import Analyzer
+from indexer.corpora.chunking import Part
 from retriever.errors import BadExpression, BadFilter
 from retriever.queries.boolean import (
     AnalysedField,
@@ -362,6 +363,8 @@ def _condition(field: Field, value: str) -> Query:
         return parse_years(value)
     if not value:
         raise BadFilter(Note("value_missing", field=field))
+    if field == "part" and value not in get_args(Part):
+        raise BadFilter(Note("no_such_part", part=value, parts=", ".join(get_args(Part))))
     value = parse_language(value) if field == "lang" else value
     clauses = tuple(Exact(name, (value,)) for name in EXACT[field])
     return clauses[0] if len(clauses) == 1 else Or(clauses)

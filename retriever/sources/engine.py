@@ -115,16 +115,16 @@ class SourcesEngine(Engine):
         asked = [(with_words(query, as_written), k) for query, k in queries]
         merged, notes = self._wait(search_sources(self._sources, asked, filters, self.found))
         self._notes |= dict.fromkeys(notes)
+        self.add(merged.papers)
         for (query, k), ids in zip(queries, merged.found, strict=True):
             self._answers[query, filters] = k, ids
-        self.add(merged.papers)
 
     def add(self, papers: Mapping[str, MergedPaper]) -> None:
         """Add papers to the pool, and encode their passages; passages already there are unchanged."""
         with self._lock:
             new = [merged.record() for paper_id, merged in papers.items() if paper_id not in self.found]
-            self.found |= papers
             passages = self._pool.add(new) if new else []
+            self.found |= papers
             if passages and self._encode:
                 encoded, failure = self._encode(passages)
                 self._notes |= dict.fromkeys([failure] if failure else [])

@@ -41,22 +41,25 @@ class Pool:
 
     def add(self, papers: Iterable[Paper]) -> list[StoredPassage]:
         """Analyse the passages of new papers, index them, and return them."""
-        new: list[StoredPassage] = []
-        writer = self._index.writer(WRITER_BYTES, 1)
+        new, documents = list[StoredPassage](), []
         for passage in (passage for paper in papers for passage in stored_passages(paper, "paper")):
             analysed = AnalysedPassage.of(passage.title, passage.text, passage.title2, self._analyzer)
             row, number = packed_row(passage, analysed, self._terms), len(self._numbered) + len(new)
-            writer.add_document(passage_document(passage, analysed.tokens, number, number))
-            self._counts.add(row)
+            documents.append(passage_document(passage, analysed.tokens, number, number))
             new.append(replace(passage, tokens=analysed.tokens, row=row))
+        writer = self._index.writer(WRITER_BYTES, 1)
+        for document in documents:
+            writer.add_document(document)
         writer.commit()
+        writer.wait_merging_threads()  # closes it: an index has one writer at a time
         self._index.reload()
         self._searcher = self._index.searcher()
-        self._lexicon = Lexicon(lexicon_bytes(self._terms.terms, self._counts))
-        self._numbered += new
         for passage in new:
+            self._counts.add(passage.row)
             self.passages[passage.passage_id] = passage
             self.firsts.setdefault(passage.doc_id, passage)
+        self._lexicon = Lexicon(lexicon_bytes(self._terms.terms, self._counts))
+        self._numbered += new
         return new
 
     def rows(self, passage_ids: Iterable[str]) -> NumberedRows:

@@ -6,6 +6,7 @@ Token positions are stored with a passage, so nothing is analysed here.
 import re
 import unicodedata
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
@@ -18,6 +19,7 @@ from indexer.corpora.chunking import split_sentences
 from indexer.files.schema import StoredPassage
 
 SHORTEST_SNIPPET = 20
+MOST_COMPARED = 200  # occurrences of one token among which the best sentences are chosen
 # Share of a piece of a sentence before the first token found.
 LEAD_SHARE = 0.25
 # Characters that compose together: a character, and the following marks and decomposed Hangul letters
@@ -60,17 +62,19 @@ def snippet(
     sentences are cut between words if possible, and marked with ….
     """
     text, places, length = passage.text, _places(passage, found), max(length, SHORTEST_SNIPPET)
-
-    def inside(window: _Window) -> list[Place]:
-        first, last = (bisect_left(places, at, key=attrgetter("start")) for at in (window.start, window.end))
-        return [place for place in places[first:last] if place.end <= window.end]
+    counted = Counter[str]()
+    compared = []
+    for place in places:
+        counted[place.token] += 1
+        compared += [place] if counted[place.token] <= MOST_COMPARED else []
 
     def weight(window: _Window) -> float:
         # fsum: a set has no order, and the sum must not depend on it.
-        return fsum(weights[token] for token in {place.token for place in inside(window)})
+        held = {place.token for place in _inside(compared, window.start, window.end)}
+        return fsum(weights[token] for token in held)
 
-    best = max(_windows(text, places, length), key=weight, default=None)
-    return _shown(text, best, _merged(inside(best))) if best else MarkedText()
+    best = max(_windows(text, compared, length), key=weight, default=None)
+    return _shown(text, best, _merged(_inside(places, best.start, best.end))) if best else MarkedText()
 
 
 def title_spans(passage: StoredPassage, found: Iterable[Place]) -> tuple[Span, ...]:
@@ -80,6 +84,11 @@ def title_spans(passage: StoredPassage, found: Iterable[Place]) -> tuple[Span, .
         return ()
     end_of_title = len(unicodedata.normalize("NFC", title))
     return tuple(_merged(_in_given(title, [one for one in found if one.start < one.end <= end_of_title])))
+
+
+def _inside(places: list[Place], first: int, last: int) -> list[Place]:
+    begin, end = (bisect_left(places, at, key=attrgetter("start")) for at in (first, last))
+    return [place for place in places[begin:end] if place.end <= last]
 
 
 def _merged(places: Iterable[Place]) -> list[Span]:
@@ -152,9 +161,7 @@ def _pieces(text: str, sentence: Span, places: list[Place], room: int) -> Iterat
         return _Window(begin, end, begin > first, end < last)
 
     yield piece(first)
-    for place in places:
-        if not first <= place.start <= place.end <= last:
-            continue
+    for place in _inside(places, first, last):
         # Space that remains after the end of the sentence is used before the token.
         lead = max(int(room * LEAD_SHARE), room - (last - place.start))
         wanted = max(first, place.start - lead)

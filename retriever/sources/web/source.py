@@ -104,8 +104,9 @@ class WebSource(Source):
         self.client = client or web_client(settings, self.key_header)
 
     def _paper(self, record: Mapping[str, Any]) -> Paper | None:
-        """Return a record with values of any kind as a paper of this source."""
-        return paper_of(self.name, self.identifiers, record)
+        """Return a record as a paper of this source; None for one that is not usable, or has no text."""
+        paper = paper_of(self.name, self.identifiers, record)
+        return paper if paper and (paper.title or paper.abstract) else None
 
     @contextmanager
     def _calling(self) -> Iterator[Call]:
