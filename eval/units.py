@@ -37,7 +37,7 @@ def _different(qrels: Qrels, run: Mapping[str, Ranking]) -> Iterator[tuple[str, 
         papers = {paper_of(judged): judged for judged in grades}
         for found, _ in run.get(query_id, ()) if grades else ():
             paper = paper_of(found)
-            if found not in grades and (paper in grades or found in papers):
+            if found not in grades and paper in papers and (paper in grades or paper == found):
                 yield found, papers[paper]
 
 

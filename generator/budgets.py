@@ -91,6 +91,11 @@ class Allowance:
                 self.end(name)
         return bool(self.ended)
 
+    @property
+    def calls_ended(self) -> bool:
+        """Whether a limit stopped calls; that of papers does not."""
+        return any(limit != "papers" for limit in self.ended)
+
     def settle(self, *, calls: int = 0, tokens: int = 0, papers: int = 0) -> None:
         """Add amounts, which correct a reservation if they are negative."""
         spent = self._spent

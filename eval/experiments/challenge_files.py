@@ -85,7 +85,7 @@ class DocumentForm(_Table):
     def _known_fields(cls, given: str) -> str:
         try:
             given.format(**dict.fromkeys(DOCUMENT_FIELDS, ""))
-        except (KeyError, IndexError, ValueError) as error:
+        except (LookupError, ValueError, AttributeError) as error:
             raise ValueError(f"{error}; the fields are {', '.join(DOCUMENT_FIELDS)}") from None
         return given
 

@@ -9,7 +9,7 @@ import json
 import random
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -194,7 +194,8 @@ class Circuit:
     def passage(self) -> Iterator[None]:
         """Let one request through and update the circuit with its outcome; raises CircuitOpen.
 
-        A request that is cancelled, or was sent with too little time left, does not change the circuit.
+        A request that is cancelled, or was sent with too little time left, counts neither as a failure nor as
+        a success.
         """
         self.check()
         if self._failures >= self._allowed:  # this request tries the server, the others wait as long again
@@ -278,7 +279,7 @@ class Client:
                         answer = await self._send(body, limit, on_growth)
             except ModelFailed as failure:
                 failure.attempts = attempts
-                if failure.refused and failure.refused not in self.refused:
+                if failure.refused:
                     self.refused.add(failure.refused)
                     log.warning("parameter refused by the model", parameter=failure.refused)
                     continue
@@ -314,12 +315,12 @@ class Client:
 
         timer, answer = _Timer(self.settings, stage), Completion(text="", model=self.settings.model or "")
         most = BASE_BYTES + BYTES_A_TOKEN * self.settings.max_tokens
-        content = json_bytes(self.accepted(body))
+        sent = self.accepted(body)
         try:
             async with (
                 asyncio.timeout_at(timer.limit.at) as timer.timeout,
                 self._client.stream(
-                    "POST", self.url, content=content, extensions={"most_bytes": most}
+                    "POST", self.url, content=json_bytes(sent), extensions={"most_bytes": most}
                 ) as response,
             ):
                 kind = response.headers.get("Content-Type", "").lower()
@@ -328,7 +329,7 @@ class Client:
                 else:
                     said = b"".join([piece async for piece in timer.restarted_by(response.aiter_raw())])
                     if not response.is_success:
-                        raise self.refusal_of(response, said, self.url)
+                        raise self.refusal_of(response, said, self.url, sent)
                     self._read_whole(said, answer)
         except TimeoutError:
             raise self._too_slow(timer, answer.pieces) from None
@@ -456,8 +457,13 @@ class Client:
         said = one_line(what, self.settings.api_key)
         return ModelRefusedCall(f"{self.settings.model} at {self.url} {said}. {step}", status=status)
 
-    def refusal_of(self, response: "httpx.Response", content: bytes, url: str) -> ModelRefusedCall:
-        """Return the error for an unsuccessful response, with the delay of its Retry-After header."""
+    def refusal_of(
+        self, response: "httpx.Response", content: bytes, url: str, sent: Container[str] = ()
+    ) -> ModelRefusedCall:
+        """Return the error for an unsuccessful response to a call with the parameters `sent`.
+
+        It has the delay of the Retry-After header, and a refused parameter that the call can do without.
+        """
         status = response.status_code
         said = one_line(message_in(content) or response.reason_phrase, self.settings.api_key)
         if status in MAY_BE_TOO_LONG and CONTEXT_WORDS.search(content.decode("utf-8", "replace")):
@@ -474,7 +480,7 @@ class Client:
         refusal.retry_after_s = retry_after_s(response.headers.get("Retry-After", ""), datetime.now(UTC))
         if status in MAY_BE_TOO_LONG and (found := UNSUPPORTED.search(message_in(content))):
             name = found[1] or found[2]
-            refusal.refused = name if name in REPLACED else ""
+            refusal.refused = name if name in REPLACED and name in sent else ""
         return refusal
 
 

@@ -86,6 +86,7 @@ def fit(
     cuts = tuple(
         (passage.passage_id, length, len(passage.text))
         for passage, length in zip(passages, lengths, strict=True)
+        if length < len(passage.text)
     )
     return FittedPrompt(prompt(passage_texts(passages, lengths)), context, cuts)
 

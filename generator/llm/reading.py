@@ -177,9 +177,8 @@ def numbers_in(text: str) -> list[int]:
 def objects_in(text: str) -> tuple[list[dict[str, Any]], str]:
     """Return the JSON objects of a text in order, and the fault of the first invalid one."""
     with suppress(ValueError, RecursionError):
-        if isinstance(
-            whole := DECODER.decode(text.strip()), dict
-        ):  # a string in it may contain a thinking tag
+        # The whole text first, since a string in it may contain a thinking tag.
+        if isinstance(whole := DECODER.decode(text.strip()), dict):
             return [whole], ""
     text = TRAILING_COMMA.sub(r"\1", without_thoughts(text))
     found, broken, end = list[dict[str, Any]](), "", 0

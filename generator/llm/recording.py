@@ -35,7 +35,8 @@ FAILURES = "CircuitOpen|ContextExceeded|ModelAnswerInvalid|ModelRefusedCall|Mode
 # Fields of a call that its answer depends on.
 KEY = ("kind", "model", "revision", "prompt_version", "request")
 
-STORE = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?)"
+STORE = "INSERT INTO calls VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET outcome = excluded.outcome"
+STORE_OVER_FAILURE = f"{STORE} WHERE json_type(calls.outcome, '$.error') IS NOT NULL"
 
 
 class _Failure(BaseModel):
@@ -149,15 +150,18 @@ class Recording:
                 if self._mode == "record":
                     await asyncio.to_thread(self._keep, call, _Failure.of(error, self._address))
                 raise
-            if self._mode == "record" or is_usable(answer):
-                await asyncio.to_thread(self._keep, call, answer)
-            return answer
+            stores = self._mode == "record" or is_usable(answer)
+            if stores and not await asyncio.to_thread(self._keep, call, answer):
+                kept = await asyncio.to_thread(self._kept, call)  # by another process since the call began
+            return kept if isinstance(kept, Completion) else answer
 
-    def _keep(self, call: Call, outcome: Outcome) -> None:
-        """Store an outcome in place of an earlier one."""
+    def _keep(self, call: Call, outcome: Outcome) -> bool:
+        """Store an outcome, in mode `use` only in place of a failure; return whether it is stored."""
+        store = STORE_OVER_FAILURE if self._mode == "use" else STORE
         with self._using_the_file():
-            self._rows.execute(STORE, (call.key, call.as_json, outcome.model_dump_json()))
+            stored = self._rows.execute(store, (call.key, call.as_json, outcome.model_dump_json())).rowcount
         self._recorded.add(call.key)
+        return bool(stored)
 
     def _kept(self, call: Call) -> Outcome | None:
         if self._mode == "record" and call.key not in self._recorded:

@@ -34,6 +34,7 @@ def test_judgements_and_runs_of_different_units_are_converted_to_papers(qrels, r
         ("a", "b"),
         ("a#1", ""),
         ("1234#5 1234#6", "1234#5 1234#7"),
+        ("5#0", "5#0@en"),
     ],
 )
 def test_ids_that_differ_in_no_unit_stay_as_they_are(judged, found):

@@ -137,7 +137,7 @@ class Answers(JudgedCall):
         "Papers used as evidence for an answer.", EVIDENCE, ANSWERING, ge=1, le=MOST_EVIDENCE
     )
     removed: bool = option(
-        "Ask each topic a second time without its relevant papers, for ",
+        "Ask each topic a second time without its relevant papers.",
         default=False,
         flag=ANSWERING,
     )

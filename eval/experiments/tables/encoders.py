@@ -46,7 +46,7 @@ class Encoders(StrategyCall):
 
 def read(call: Encoders, settings: Settings) -> Inputs:
     """Read the inputs, and open the encoders, which are `own` by the name of the model."""
-    configured = settings.indexer.encoder
+    inputs, configured = read_judged(call), settings.indexer.encoder
     named = [
         configured.model_copy(update={"provider": "local", "model": model, "revision": ""})
         for model in call.encoders
@@ -59,7 +59,7 @@ def read(call: Encoders, settings: Settings) -> Inputs:
             remedy=("add --encoder MODEL", "set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL"),
         )
     record = {"encoders": {name: encoder.fingerprint.as_record() for name, encoder in found.items()}}
-    return replace(read_judged(call), record=record, own=found)
+    return replace(inputs, record=record, own=found)
 
 
 async def similarities_of_topic(topic: Topic) -> TopicResult:

@@ -98,7 +98,7 @@ async def _of_paper(
         inputs={"paper": paper_id},
     )
     texts = await evolver.run(step, resources.model, resources.allowance)
-    if texts is None and resources.allowance.ended:
+    if texts is None and resources.allowance.calls_ended:
         return None
     return [
         SearchQuery(text, aspect, state.round + 1, paper_id)

@@ -168,7 +168,7 @@ async def _by_model(
         )
         async with places:
             judged = await judgement.run(step, resources.model, allowance)
-        if judged is None and not allowance.ended:
+        if judged is None and not allowance.calls_ended:
             failed[paper_id] = known
         elif judged is not None:
             made[paper_id] = judged

@@ -136,7 +136,7 @@ def test_a_row_for_each_way_has_accuracy_rouge_and_counts(ask, tmp_path):
 
 
 def test_a_language_model_writes_and_judges_the_answers(ask, model):
-    found = ask(["P04"], "--way", "paper-qa-8", "--model")["P04"]["paper-qa-8"]
+    found = ask(["P01"], "--way", "paper-qa-8", "--model")["P01"]["paper-qa-8"]
     assert (found["written_by"], found["fallbacks"]) == ("fixture", [])
     assert (found["judged"], found["why"]) == ("correct", "Judged by shared words.")
     assert ask(["P03"], "--way", "shrag,paper-qa-1", "--restart")["P03"]["shrag"]["k"] == []  # without topic

@@ -51,6 +51,6 @@ def test_excluded_subjects_are_not_quoted(sample):
 
 def test_a_sentence_keeps_its_context_about_an_excluded_subject(sample):
     question = "Compare vonoprazan with bismuth therapy for Helicobacter, but not clarithromycin"
-    texts = [sentence.text for sentence in quoted(sample, found(sample, question), 0.0).sentences]
-    [of_bismuth] = [text for text in texts if "bismuth quadruple therapy" in text]
-    assert of_bismuth.startswith("In regions where resistance to clarithromycin exceeds 20%")
+    sentences = quoted(sample, found(sample, question), 0.0).sentences
+    [text] = [each.text for each in sentences if "bismuth quadruple therapy" in each.text]
+    assert text.startswith("In regions where resistance to clarithromycin exceeds 20%")

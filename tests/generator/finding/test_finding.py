@@ -98,6 +98,13 @@ def test_papers_on_which_a_model_fails_are_not_judged_by_rules(sample_home):
     assert by(again.state) == {"tiny-writer"}
 
 
+def test_rules_judge_for_a_model_that_fails_also_within_a_budget_of_papers(sample_home):
+    request = FindRequest(ENGLISH, budget=Budget(papers=3), without={"understanding"})
+    found = find(sample_home, request, model=FindingModel({"judgement": lambda _: "garbage"}))
+    assert by(found.state) == {"words", None}
+    assert found.state.spent.papers == 3
+
+
 @pytest.mark.parametrize(("answers", "judge"), [(1_000, "tiny-writer"), (3, "words"), (0, "words")])
 def test_papers_judged_by_rules_are_judged_again_by_a_model_all_or_none(sample_home, answers, judge):
     """A model that stops answering costs no paper its judgement."""

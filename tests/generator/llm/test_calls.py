@@ -1,5 +1,7 @@
 """Calls of a language model: settings, requests, and values found in replies."""
 
+import asyncio
+import json
 from typing import Annotated, Literal
 
 import httpx
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, ValidationError
 
 from generator.errors import ModelRefusedCall
+from generator.llm import LanguageModel
 from generator.llm.model import chat_request
 from generator.llm.reading import UnreadableAnswer, json_schema, read_answer
 from generator.settings import GeneratorSettings
@@ -111,6 +114,24 @@ def test_a_parameter_that_a_model_does_not_support_is_left_out_or_replaced():
     assert last == {name: value for name, value in first.items() if name not in left_out} | {
         "max_completion_tokens": first["max_tokens"]
     }
+
+
+def test_concurrent_calls_are_each_sent_again_without_a_refused_parameter():
+    both_sent = asyncio.Barrier(2)
+
+    async def answer(request):
+        if "seed" not in json.loads(request.content):
+            return says(RIVER)
+        await both_sent.wait()
+        return refusal("Unsupported parameter: 'seed' is not supported with this model.")
+
+    async def call_twice():
+        transport = httpx.MockTransport(answer)
+        async with LanguageModel(settings(retries=0), transport=transport) as model:
+            calls = (model.complete_json(MESSAGES, River, name="river") for _ in range(2))
+            return await asyncio.gather(*calls)
+
+    assert [reply.attempts for reply in asyncio.run(call_twice())] == [2, 2]
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,22 @@ def test_what_was_recorded_is_replayed_without_a_request(file):
     assert first == second
 
 
+def test_the_first_answer_of_two_processes_is_kept_and_used(file):
+    cache = CacheSettings(mode="use", file=file)
+
+    async def asked(transport):
+        async with LanguageModel(settings(), transport=transport, cache=cache) as model:
+            return await model.complete_json(MESSAGES, River, name="river", prompt_version=1)
+
+    async def after_the_other(_):
+        await asked(Scripted([says(RIVER)]).transport)
+        return says(OTHER)
+
+    late = asyncio.run(asked(httpx.MockTransport(after_the_other)))
+    assert (late.value, late.from_cache) == (River(**RIVER), True)
+    assert ask("replay", file)[1][0].value == River(**RIVER)
+
+
 def test_use_does_not_keep_what_cannot_be_read(file):
     with pytest.raises(ModelAnswerInvalid):
         ask("use", file, says("no"), says("no"))
