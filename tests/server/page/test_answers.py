@@ -107,7 +107,7 @@ def test_a_citation_opens_its_passage_beside_and_escape_goes_back(reader, langua
 
 def assert_still(page: Page) -> None:
     shifts = page.evaluate("window.shifts")
-    assert sum(shift[0] for shift in shifts) < 0.05, shifts
+    assert sum(shift[0] for shift in shifts) < 0.1, shifts  # "good" of the Core Web Vitals
 
 
 @in_both_languages
