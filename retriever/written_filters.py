@@ -1,8 +1,8 @@
 """Filters that a question contains: values of fields (`author:Jang`), and phrases in quotation marks.
 
-A filter that no paper satisfies has no effect, and a note says so. Evidence of answers and rankings for
-evaluation (`rank`) have no filters by phrases: questions quote titles and names, and other papers help to
-answer them. Sources have neither.
+A filter that no paper satisfies together with the filters before it has no effect, and a note says so.
+Evidence of answers and rankings for evaluation (`rank`) have no filters by phrases: questions quote titles
+and names, and other papers help to answer them. Sources have neither.
 """
 
 from collections.abc import Sequence
@@ -17,24 +17,26 @@ from retriever.stages.paper_sets import query_for_papers
 
 
 def written_filters(context: SearchContext, conditions: Conditions) -> tuple[Query, ...]:
-    """Return the filters of a question that some papers satisfy, and note all filters."""
+    """Return the filters of a question that some papers satisfy together, and note all filters."""
     index, request = context.index, context.request
-    fields, phrases = fields_of(conditions.fields, index.analyzer), tuple[Query, ...]()
+    written: list[tuple[str, str, Query]] = []  # kind, text, query
+    for value in conditions.fields:
+        written += [("fields", value.text, query) for query in fields_of([value], index.analyzer)]
     if request.phrases:
         patterns = {text: pattern_of(index.analyzer.analyze(text)) for text in conditions.phrases}
         phrases = tuple(Phrase(text, pattern) for text, pattern in patterns.items() if pattern)
-        phrases = (query_for_papers(index, And(phrases)),) if len(phrases) > 1 else phrases
+        shown = ", ".join(f"“{phrase.text}”" for phrase in phrases)
+        if phrases:
+            query = query_for_papers(index, And(phrases)) if len(phrases) > 1 else phrases[0]
+            written.append(("phrases", shown, query))
     found = tuple[Query, ...]()
-    shown = {
-        "fields": ", ".join(value.text for value in conditions.fields),
-        "phrases": ", ".join(f"“{text}”" for text in conditions.phrases),
-    }
-    for kind, queries in (("fields", fields), ("phrases", phrases)):
-        if queries:
-            both = (*found, *queries)
-            [count] = index.engine.counts([(And(both), request.filters)])
-            context.recorder.note(Note(f"{kind}_only" if count else f"{kind}_unknown", written=shown[kind]))
-            found = both if count else found
+    noted: dict[str, list[str]] = {}
+    for kind, text, query in written:
+        [count] = index.engine.counts([(And((*found, query)), request.filters)])
+        noted.setdefault(f"{kind}_only" if count else f"{kind}_unknown", []).append(text)
+        found += (query,) if count else ()
+    for code, texts in noted.items():
+        context.recorder.note(Note(code, written=", ".join(texts)))
     return found
 
 

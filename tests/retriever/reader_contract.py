@@ -190,6 +190,7 @@ def test_quoted_phrases_choose_papers_if_some_contain_them(flats, question, expr
         ("etude NOT author:Ortega", []),
         ("임금 저자:김철수 제외하고", []),
         ("naive author:Nobody", ["ACCENT"]),
+        ("code author:Nobody id:SIGNS-1", ["SIGNS-1"]),
         ("author:Ortega OR author:Nobody", ["ACCENT"]),
         ("(author:Ortega) etude, journal:Nowhere.", ["ACCENT"]),
         ("birth weight lang:en", ["JOINED"]),
