@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from queue import SimpleQueue
@@ -125,6 +126,7 @@ def _processes(count: int, chosen: tuple[Any, ...]) -> Iterator["SimpleQueue[Con
     """Start processes; yield a queue of the connections to those that have nothing to do."""
     context, processes = multiprocessing.get_context("spawn"), list[SpawnProcess]()
     idle: SimpleQueue[Connection] = SimpleQueue()
+    resource_tracker.ensure_running()  # its start unblocks Ctrl-C
     try:
         for _ in range(count):
             ours, theirs = context.Pipe()
