@@ -134,7 +134,7 @@ def _processes(count: int, chosen: tuple[Any, ...]) -> Iterator["SimpleQueue[Con
             with theirs, _interrupts_blocked():  # only the process keeps `theirs`, so `ours` ends with it
                 process = context.Process(target=_work, args=(theirs, *chosen), daemon=True)
                 process.start()
-            processes.append(process)
+                processes.append(process)
         yield idle
     finally:
         for process in processes:
@@ -159,12 +159,22 @@ def _send(batch: list[tuple[Any, Any]], idle: "SimpleQueue[Connection]") -> list
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C while a process may be started; it inherits this, and its parent ends it."""
+    """Block Ctrl-C while a process is started; it inherits this, and its parent ends it.
+
+    If another thread takes the signal meanwhile, it is raised at the end.
+    """
+    taken, handler = list[int](), signal.getsignal(signal.SIGINT)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    with suppress(ValueError):  # only the main thread sets handlers, and is interrupted
+        signal.signal(signal.SIGINT, lambda number, _: taken.append(number))
     try:
         yield
     finally:
+        with suppress(ValueError):
+            signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if taken:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _work(
