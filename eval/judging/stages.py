@@ -67,11 +67,8 @@ def automatic_stages(benchmark: Benchmark) -> list[Stage]:
     stages = [Stage("pooled", benchmark.pooled, len(benchmark.pooled), len(benchmark.pooled))]
     for name in STAGES:
         if call := stage_call(benchmark, name):
-            scores, before, threshold = (
-                scores_of(benchmark, call),
-                stages[-1].pairs,
-                call.options["threshold"],
-            )
+            scores, before = scores_of(benchmark, call), stages[-1].pairs
+            threshold = call.options["threshold"]
             judged = [pair for pair in before if pair in scores]
             passed = tuple(pair for pair in judged if scores[pair].score >= threshold)
             by = f"{call.options['judge']} {call.made_with.get('model', '')}".strip()
@@ -287,6 +284,7 @@ def _judgements(
     Each record of a paper in the index has its grade.
     """
     pooled, judges = benchmark.pooled_from, [(stage, set(stage.pairs)) for stage in stages if stage.scores]
+    with_grades = {query_id for query_id, _ in graded}
     topics, qrels, provenance = list[Record](), list[str](), list[Record]()
     for query_id, candidates in benchmark.candidates.items():
         grades: dict[str, int] = {}
@@ -317,7 +315,7 @@ def _judgements(
             ]
             provenance.append({**record, "grade": grade})
         qrels += [f"{query_id} 0 {judged_id} {grade}\n" for judged_id, grade in sorted(grades.items())]
-        if any(graded_id == query_id for graded_id, _ in graded):
+        if query_id in with_grades:
             known = benchmark.questions[query_id]
             topic = {"query_id": query_id, "question": known.question}
             topic |= {"language": language_of(known.question), "origin": known.origin}

@@ -76,7 +76,8 @@ class Pool:
         A query that was sent to the sources has the ids of the papers that they found. These keep their
         order, also if their passages lack the words; their scores are the reciprocals of their ranks.
         """
-        allowed = self._matching(EVERYTHING, filters)
+        is_sent = any(found is not None for *_, found in queries)
+        allowed = self._matching(EVERYTHING, filters) if is_sent else []
         answers = []
         for query, k, found in queries:
             hits = self._matching(query, filters)
@@ -101,7 +102,8 @@ class Pool:
 
     def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count the passages that each query matches under its filters."""
-        return [len(self._matching(query, filters)) for query, filters in asked]
+        queries = (filtered(compiled(query), filters) for query, filters in asked)
+        return [self._searcher.search(query, 1, count=True).count for query in queries]  # type: ignore[attr-defined]  # not in its stub
 
     def similarities(self, vector: Stored, passage_ids: Iterable[str]) -> dict[str, float]:
         """Return the cosines of a vector with passages; skips passages without a vector."""

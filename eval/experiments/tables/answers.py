@@ -296,10 +296,8 @@ def summary(of: Results) -> Outcome:
     }
     model = of.materials.settings.generator.llm.model or ""
     judge = judge_name(model, "check") if call.model else ""
-    decided, asked = (
-        dict(rows),
-        [each for each in zip(topics, rows[QUOTED], strict=True) if "removed" in each[0]],
-    )
+    decided = dict(rows)
+    asked = [each for each in zip(topics, rows[QUOTED], strict=True) if "removed" in each[0]]
     if asked:
         removed = [{**topic["removed"], "topic": False, "relevant_evidence": 0} for topic, _ in asked]
         decided[REMOVED] = [*(answer for _, answer in asked), *removed]

@@ -62,8 +62,8 @@ class WrittenQuery:
 def write_query(query: Query, syntax: Syntax) -> WrittenQuery:
     """Convert a query; if it is too long, its last words are cut, but never its exclusions."""
 
-    def written(count: int) -> str:
-        return _written(query, syntax, iter(range(count)))[0]
+    def written(words: int) -> str:
+        return _written(query, syntax, iter(range(words)))[0]
 
     try:
         text = _written(query, syntax, counter := count())[0]
